@@ -2492,8 +2492,171 @@ _norms = world(
 _logged = world(
     ("p01", "p02", "p03", "gpt-x", "llama-y"), names("v{}", 5), ("guilty?", "ashamed?"), SEVEN
 )
+_moments = world(names("{}", 4, 101), names("{}", 8), ("blij", "boos", "bang"), SEVEN)
+_sheets_of_one = world(names("P{:02d}", 4), names("video{}", 6), ("Alegría", "Ira"), SEVEN)
+_odours = world(names("J{:02d}", 5), ("Citron", "Vanille", "Menthe"), ("Calme", "Surpris"), SEVEN)
+_oasis = tuple(
+    one
+    for k, rater in enumerate(names("A{}X", 12))
+    for one in world((rater,), names("I{}", 9), (DIMENSIONS[k % 2],), SEVEN, seed=str(k))
+)
+_workers = world(names("WORKER{:05d}", 3), names("clip{}.wav", 6), ("Act", "Val"), SEVEN)
+_judges = world(
+    ("gpt-4o-2024", "claude-3-5", "llama-3-70b"), names("d{}", 6), ("empathy", "warmth"), SEVEN
+)
+_pool = tuple(
+    Answer(stimulus, rater, label, value)
+    for s, stimulus in enumerate(names("{}", 8, 5000))
+    for r, rater in enumerate(names("w{}", 4))
+    for label, value in (
+        ("emotion", ("радость", "страх", "злость")[(s * s + r) % 3]),
+        ("intensity", float(1 + (s + 2 * r) % 5)),
+    )
+)
 
 TRIED = (
+    Stranger(
+        name="assignments_of_a_pool",
+        like="Toloka: INPUT, OUTPUT, GOLDEN and ASSIGNMENT before the names of columns",
+        kind="votes",
+        write=csv(
+            _pool,
+            "sr",
+            {
+                "INPUT:id": "{s}",
+                "INPUT:text": "сегодня {s}",
+                "OUTPUT:emotion": Answers(lambda given: written(given[0].value)),
+                "OUTPUT:intensity": Answers(lambda given: written(given[1].value)),
+                "GOLDEN:emotion": "",
+                "ASSIGNMENT:worker_id": "{r}",
+                "ASSIGNMENT:status": "APPROVED",
+            },
+            name="assignments.tsv",
+            separator="\t",
+        ),
+        right=_pool,
+    ),
+    Stranger(
+        name="moments_of_days",
+        like="experience sampling in Dutch: participant, day, beep, and how one felt",
+        kind="long",
+        write=csv(
+            _moments,
+            "rs",
+            {
+                "deelnemer": "{r}",
+                "dag": lambda row: 1 + (row.s_n - 1) // 4,
+                "beep": lambda row: 1 + (row.s_n - 1) % 4,
+                "{l}": ANSWERS,
+                "waar": lambda row: ("werk", "thuis", "elders")[(row.n * 7) % 3],
+            },
+            separator=";",
+        ),
+        right=_moments,
+        also={f"{1 + (k - 1) // 4} {1 + (k - 1) % 4}": str(k) for k in range(1, 9)},
+    ),
+    Stranger(
+        name="sheets_behind_a_legend",
+        like="a workbook in Spanish: what codes mean, then a sheet for each participant",
+        kind="workbooks",
+        write=workbook(
+            Leyenda=[["Vídeo", "Duración (s)", "Categoría"], ["video1", 12, "alegre"]],
+            **{
+                one: [
+                    [*row[:1], n, *map(int, row[1:])] if n else ["Vídeo", "Orden", *row[1:]]
+                    for n, row in enumerate(
+                        table(of(_sheets_of_one, rater=one), "s", {"Vídeo": "{s}", "{l}": ANSWERS})
+                    )
+                ]
+                for one in each(_sheets_of_one, "rater")
+            },
+        ),
+        right=_sheets_of_one,
+    ),
+    Stranger(
+        name="odours_in_french",
+        like="Rate-all-that-apply in French: session, judge, product, code, rank, and emotions",
+        kind="names",
+        write=csv(
+            _odours,
+            "rs",
+            {
+                "Séance": "1",
+                "Juge": "{r}",
+                "Produit": "{s}",
+                "Code": lambda row: 200 + 83 * row.s_n + 7 * row.r_n,
+                "Rang": lambda row: 1 + (row.s_n + row.r_n) % 3,
+                "{l}": ANSWERS,
+            },
+            separator=";",
+            encoding="cp1252",
+        ),
+        right=_odours,
+    ),
+    Stranger(
+        name="one_dimension_each",
+        like="norms of pictures: a worker a row, who rated valence or arousal of I1, I2, …",
+        kind="wide",
+        write=csv(
+            _oasis,
+            "rl",
+            {
+                "workerId": "{r}",
+                "valar": "{l}",
+                "Age": lambda row: 19 + 3 * row.r_n,
+                "Income": lambda row: 1 + row.r_n % 6,
+                "{s}": ANSWERS,
+            },
+        ),
+        right=_oasis,
+    ),
+    Stranger(
+        name="workers_below_files",
+        like="JSON of a speech corpus: an object for each file, of objects for each worker",
+        kind="nested objects",
+        write=as_json(
+            "labels.json",
+            {
+                stimulus: {
+                    rater: {a.label: a.value for a in of(_workers, stimulus=stimulus, rater=rater)}
+                    for rater in each(_workers, "rater")[n % 2 :]
+                }
+                for n, stimulus in enumerate(each(_workers, "stimulus"))
+            },
+        ),
+        right=tuple(
+            one for one in _workers if one.rater != "WORKER00001" or int(one.stimulus[4]) % 2
+        ),
+    ),
+    Stranger(
+        name="judges_that_are_models",
+        like="JSON of language models as judges: dialogues, each with judgments and scores",
+        kind="nested objects",
+        write=as_json(
+            "judged.json",
+            {
+                "run": "2026-05-02",
+                "results": [
+                    {
+                        "dialogue_id": stimulus,
+                        "judgments": [
+                            {
+                                "judge": rater,
+                                "scores": {
+                                    a.label: a.value
+                                    for a in of(_judges, stimulus=stimulus, rater=rater)
+                                },
+                            }
+                            for rater in each(_judges, "rater")
+                        ],
+                    }
+                    for stimulus in each(_judges, "stimulus")
+                ],
+            },
+        ),
+        right=_judges,
+        kinds=dict.fromkeys(("gpt-4o-2024", "claude-3-5", "llama-3-70b"), "model"),
+    ),
     Stranger(
         name="evaluators_above_three_questions",
         like="a speech corpus: evaluators in the first row, category and dimensions in the second",

@@ -82,10 +82,10 @@ def suggested_words(categories: tuple[str, ...]) -> str:
 
 
 def suggested_names(categories: tuple[str, ...]) -> str:
-    """Give the short form of a nominal scale of these words and one more."""
+    """Give the short form of a nominal scale of these words."""
     if len(categories) > _MOST_SHOWN or any("," in name for name in categories):
         return "nominal:yes,no,unsure"
-    return "nominal:" + ",".join((*categories, "…"))
+    return "nominal:" + ",".join(categories)
 
 
 # What a reader of results should know of the data, in words.

@@ -119,6 +119,17 @@ _WORDINGS = (
     ("nigdy", "prawie nigdy", "rzadko", "czasami", "czasem", "często", "bardzo często",
      "prawie zawsze", "zawsze"),
     ("wcale", "w ogóle nie", "trochę", "umiarkowanie", "bardzo", "niezwykle"),
+    # Japanese.
+    ("全く感じない", "ほとんど感じない", "あまり感じない", "どちらともいえない", "少し感じる",
+     "やや感じる", "かなり感じる", "とても感じる", "非常に感じる"),
+    ("全くそう思わない", "そう思わない", "あまりそう思わない", "どちらともいえない",
+     "ややそう思う", "そう思う", "とてもそう思う", "強くそう思う"),
+    ("全くない", "ほとんどない", "たまに", "ときどき", "しばしば", "いつも"),
+    # Chinese.
+    ("完全没有", "几乎没有", "有一点", "有点", "一般", "中等", "比较强", "较强", "很强", "非常强"),
+    ("非常不同意", "不同意", "比较不同意", "有点不同意", "一般", "中立", "有点同意", "比较同意",
+     "同意", "非常同意"),
+    ("从不", "很少", "有时", "经常", "总是"),
 )  # fmt: skip
 """Common wordings of response scales, each from low to high; not all on one scale at a time."""
 

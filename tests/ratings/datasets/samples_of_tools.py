@@ -128,6 +128,14 @@ TOOLS = {
     "argilla": lines(*ARGILLA),
     "doccano": lines(*DOCCANO),
     "prodigy": lines(*PRODIGY),
+    "iemocap": (
+        "% [START_TIME - END_TIME] TURN_NAME EMOTION [V, A, D]\n\n"
+        "[6.29 - 8.23]\tSes01F_impro01_F000\tneu\t[2.5, 2.5, 2.5]\n"
+        "C-E2:\tNeutral;\t()\nC-E3:\tSadness; Neutral;\t()\n"
+        "A-E2:\tval 3; act 2; dom 2;\t()\nA-E3:\tval 2; act 3; dom  3;\t()\n\n"
+        "[10.01 - 11.39]\tSes01F_impro01_F001\txxx\t[3.0, 2.5, 2.0]\n"
+        "C-E2:\tSadness;\t()\nC-F1:\tAnger;\t()\nA-E2:\tval 3; act 3; dom 2;\t()\n"
+    ),
     "crowd-kit": "task,worker,label\nt1,w1,joy\nt1,w2,fear\nt2,w1,joy\n",
 }
 INSPECT = {

@@ -102,9 +102,9 @@ SAMPLES |= TOOLS
 TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
-ANY = {"table", "affectlab", "excel", "nameless", "pivot", "spss", "stata"}
-"""What any file is read as; any workbook, table under two rows of names or none, and file of a
-statistics program; and what says itself that it was written here."""
+ANY = {"table", "affectlab", "excel", "nameless", "pivot", "spss", "stata", "toloka"}
+"""What any file is read as; any workbook, table under two rows of names, prefixes or none, and file
+of a statistics program; and what says itself that it was written here."""
 
 
 def sniffed(path):
@@ -185,7 +185,7 @@ def test_cut_files_never_say_more_than_whole_ones(tmp_path, name, share):
     try:
         n_rows, said = read_ratings(file, format=name).n_rows, str(file)
     except InputError as error:
-        n_rows, said = 0, str(error)
+        n_rows, said = 0, error.sentence
     assert n_rows <= read_ratings(whole).n_rows
     assert said.startswith(str(file))
     assert "\n" not in said

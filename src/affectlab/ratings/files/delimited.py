@@ -23,6 +23,8 @@ _BLOCK = 1 << 22
 _SHOWN = 3
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 _DIGITS = re.compile(r"\d+")
+_LONGEST_NAME = 3
+"""Words of a name of a column that stands above texts, at most."""
 _END = re.compile(r"\s*end of file\s*", re.IGNORECASE)
 """A last line that says that a file is complete, as Gorilla writes it."""
 
@@ -154,7 +156,8 @@ def has_no_names(peek: Peek) -> bool:
         # Raters who name each other, and columns that are numbered as what stands in them.
         return False
     for name, cells in zip(names, columns, strict=True):
-        if name in cells or (len(cells) > 1 and _numbered_alike(name, cells)):
+        alike = len(cells) > 1 and (_numbered_alike(name, cells) or _are_texts(name, *cells))
+        if name in cells or alike:
             likely = likely or _NUMBER.fullmatch(name) is None
         elif not all(_NUMBER.fullmatch(one) for one in (name, *cells)):
             return False
@@ -163,6 +166,12 @@ def has_no_names(peek: Peek) -> bool:
 
 def _without(columns: list[set[str]], at: int) -> list[set[str]]:
     return columns[:at] + columns[at + 1 :]
+
+
+def _are_texts(*cells: str) -> bool:
+    """Whether nearly all cells, and the first of them, are sentences."""
+    long = [len(cell.split()) > _LONGEST_NAME for cell in cells]
+    return long[0] and sum(long) >= 0.9 * len(long)
 
 
 def _numbered_alike(name: str, others: Collection[str]) -> bool:

@@ -194,7 +194,7 @@ def _of_keys(content: Mapping[str, Any], name: str) -> Rows | None:
         objects, pairs = parts, list(content.items())
         nested = any(isinstance(cell, dict | list) for one in objects for cell in one.values())
         if nested and not are_alike(objects):
-            return None
+            return _of_two_keys(content)
         # An object that names one rater is an answer; one that names several is about a stimulus.
         one = any(names_rater([key]) and not of_raters(key) for row in objects for key in row)
         about_stimuli = names_rater(_names_in(objects)) and not one
@@ -210,6 +210,23 @@ def _of_keys(content: Mapping[str, Any], name: str) -> Rows | None:
     role = _or_other("stimulus") if called == "stimulus" else ""
     step = f"{GUESSED}each key of {f'{name!r}' if name else 'the file'} names {what}{role}"
     return Rows([{called: own, **row} for own, row in pairs], (step,))
+
+
+def _of_two_keys(content: Mapping[str, Any]) -> Rows | None:
+    """Take an object of objects whose keys name stimuli, and those below them raters."""
+    answers = [own for below in content.values() for own in below.values()]
+    if not are_alike(answers):
+        return None
+    step = (
+        f"{GUESSED}each key of the file names a stimulus{_or_other('stimulus')}, and each below it "
+        "a rater"
+    )
+    rows = [
+        {"stimulus": stimulus, "rater": rater, **own}
+        for stimulus, below in content.items()
+        for rater, own in below.items()
+    ]
+    return Rows(rows, (step,))
 
 
 def are_alike(values: Sequence[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -193,9 +194,18 @@ class _Sheet:
 
 
 def _first_of_answers(tables: Mapping[str, _Sheet]) -> str | None:
-    """Name the first sheet, or the first larger one behind sheets of one or two columns."""
+    """Name the first sheet, or behind sheets of remarks the first larger one.
+
+    Remarks have one or two columns; beside several sheets with the same columns a first one with
+    others holds them, too.
+    """
     first = next(iter(tables), None)
-    if first is None or len(tables[first].names) > _REMARKS:
+    if first is None:
+        return None
+    shapes = Counter(frozenset(one.names) for one in tables.values())
+    if shapes[frozenset(tables[first].names)] == 1 and max(shapes.values()) > 1:
+        return next(name for name, one in tables.items() if shapes[frozenset(one.names)] > 1)
+    if len(tables[first].names) > _REMARKS:
         return first
     rows = len(tables[first].rows)
     larger = (

@@ -179,9 +179,13 @@ def _row_names(evidence: Evidence, role: str) -> list[str]:
         )
         for name in found
     }
-    return sorted(found, key=lambda name: (late[name], -fit(evidence, name))) or (
-        [] if evidence.corner is None else [evidence.corner]
-    )
+    if found:
+        return sorted(found, key=lambda name: (late[name], -fit(evidence, name)))
+    if evidence.corner is not None:
+        return [evidence.corner]
+    # Of traces, each row is a moment.
+    first = evidence.names[:1] if role == "stimulus" else ()
+    return [name for name in first if evidence.column(name).runs and "moment" in meant(name)]
 
 
 def _beside(evidence: Evidence, *used: str) -> dict[str, Any]:
@@ -197,6 +201,7 @@ def over_rows(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest which columns name stimulus and rater, and perhaps the label."""
     if evidence.row_names:
         return
+    yield from _of_moments(evidence)
     sessions = [name for name in evidence.keys if "session" in meant(name)]
     free = [name for name in evidence.keys if name not in sessions]
     # Sessions tell apart what nothing else does.
@@ -215,6 +220,23 @@ def over_rows(evidence: Evidence) -> Iterator[Candidate]:
         if named:
             break
     yield from _by_trials(evidence)
+
+
+def _of_moments(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest that people rated moments of their days, where nothing was shown."""
+    raters = [name for name in evidence.keys if "rater" in meant(name)]
+    days = [name for name in evidence.names if {"session", "moment"} & meant(name) == {"session"}]
+    times = [name for name in evidence.names if {"trial"} & meant(name)]
+    if any("stimulus" in meant(name) for name in evidence.names):
+        return
+    for rater, day, time in product(raters, days, times):
+        if day != time and evidence.names_rows(rater, day, time):
+            answers = evidence.answers_in_numbers(rater, day, time)
+            more = _beside(evidence, rater, day, time, *answers)
+            columns = {"stimulus": f"{day}+{time}", "rater": rater}
+            if len(answers) > 1:
+                yield Candidate({"columns": columns, "wide": "labels", **more}, 3)
+            return
 
 
 def _by_trials(evidence: Evidence) -> Iterator[Candidate]:
@@ -419,16 +441,28 @@ def over_stimuli(evidence: Evidence) -> Iterator[Candidate]:
             and evidence.column(name).kind in kinds
             and evidence.column(name).distinct > 1
         ]
-        if not alike or others or crossings(group):
+        few = 4 * len(others) <= len(group)
+        if not alike or (others and not few) or crossings(group):
             continue
         if kinds == {"words"} and not evidence.shared_words(group):
             continue
-        more = _beside(evidence, rater, *group)
+        columns = {"rater": rater}
+        asked = [
+            name
+            for name in evidence.names
+            if name not in (rater, *group)
+            and evidence.column(name).kind == "words"
+            and evidence.column(name).distinct > 1
+            and evidence.are_labels(evidence.cells[name].drop_nulls().unique().to_list())
+        ]
+        if len(asked) == 1:
+            columns["label"] = asked[0]
+        more = _beside(evidence, *columns.values(), *group)
         if codes := _negative(evidence, group):
             more["missing_codes"] = codes
         # Columns numbered alike say much by themselves.
         fit = 2 + _as_rater(evidence, rater) + _are_stimuli(group) - max(_are_raters(group), 0)
-        yield Candidate({"wide": "stimuli", "columns": {"rater": rater}, **more}, fit)
+        yield Candidate({"wide": "stimuli", "columns": columns, **more}, fit - bool(others))
 
 
 def over_crossed(evidence: Evidence) -> Iterator[Candidate]:

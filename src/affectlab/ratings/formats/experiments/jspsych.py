@@ -221,6 +221,10 @@ class JsPsych(Trials):
         if isinstance(given, list):
             given = given[0] if given else None
         text = "" if given is None else str(given)
+        if not text and self.stimulus is None:
+            # A property of the trial names the file that a plugin for questions does not.
+            files = (own for own in trial.values() if isinstance(own, str) and is_media(own))
+            text = next(files, "")
         source = _SOURCE.search(text)
         return source[1] if source else " ".join(_TAG.sub(" ", text).split())
 

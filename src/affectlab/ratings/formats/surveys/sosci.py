@@ -95,11 +95,13 @@ class SoSci(AnswerSheets):
             return None
         unused = {name: PLATFORM for name in read.columns if _OF_PLATFORM.fullmatch(name)}
         asked: dict[str, Asked] = {}
+        variables: dict[str, str] = {}
         for name in read.columns:
             variable, _, said = name.rstrip("]").partition(" [")
             if match := _ITEM.fullmatch(variable):
                 question, _, item = said.rpartition(": ")
                 asked[name] = Asked(question or match["question"], item or None, text=question)
+                variables[name] = variable
             elif name not in unused and name != "CASE":
                 asked[name] = Asked(name)
         counts = Counter(one.question for one in asked.values())
@@ -110,7 +112,7 @@ class SoSci(AnswerSheets):
             for name, one in asked.items()
             if counts[one.question] > 1 or (one.row and one.row in items)
         }
-        return Sheet(read, asked, unused, rater="CASE")
+        return Sheet(read, asked, unused, rater="CASE", split=variables)
 
 
 def _is_export(header: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
+from unicodedata import normalize
 
 from affectlab.ratings.formats.table.columns import find_one, words_in
 
@@ -21,15 +22,17 @@ def _lexicon() -> dict[str, frozenset[str]]:
 def meant(name: str) -> frozenset[str]:
     """Say what the words in the name of a column may mean, as ``lexicon.toml`` has it.
 
-    Words of scripts without spaces count within others, and those behind ``=`` alone.
+    Words of scripts without spaces count within others, and those behind ``=`` alone; accents may
+    be left out.
 
     Examples
     --------
     >>> sorted(meant("ANNOTATOR_ID")), sorted(meant("rater_age")), sorted(meant("k1"))
     (['rater'], ['person', 'rater'], [])
     """
-    words = {*words_in(name)}
     whole = name.casefold()
+    plain = normalize("NFKD", whole).encode("ascii", "ignore").decode()
+    words = {*words_in(name), *words_in(plain)}
     return frozenset(
         role
         for role, known in _lexicon().items()

@@ -39,6 +39,7 @@ from affectlab.ratings.schema import GUESSED, PRACTICE, ROW_COLUMNS
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 _NUMBERS = ("value", "rt_ms")
+_MOST_CATEGORIES = 30
 _OF_ONE_ANSWER = ("stimulus", "rater", "session", "trial", "trial_kind")
 _ABOUT_THE_ANSWER = {"confidence"}
 """Dimensions that say something of a chosen category, and nothing of the stimulus."""
@@ -657,6 +658,18 @@ def guess_wide(
     if described:
         verb = "describes" if len(described) == 1 else "describe"
         said += f"; {quoted(described)} {verb}, as each rater or stimulus has one value"
+    words = [
+        name
+        for name in others
+        if name != "text"
+        and _is_of_words(columns[name])
+        and columns[name].n_unique() <= _MOST_CATEGORIES
+        and _differs(columns[name], columns[stimulus])
+        and _differs(columns[name], columns[rater])
+    ]
+    if words:
+        verb = "varies" if len(words) == 1 else "vary"
+        said += f"; {quoted(words)} beside {verb} as answers do, and describe them here"
     return _read_over("labels", options, others), said
 
 

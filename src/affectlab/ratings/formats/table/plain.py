@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
@@ -9,6 +10,7 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choices
+from affectlab.core.words import option, quoted
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
@@ -16,6 +18,7 @@ from affectlab.ratings.files import Columns, Peek, read_columns, spread_cells
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
+from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.long import (
     LongLayout,
     blanked,
@@ -66,7 +69,7 @@ class PlainTable(Format):
         else:
             contents = read_long(given, layout, options, source, decimal_commas=table.commas)
             rater_column = layout.roles["rater"]
-        if rater_column is not None and names_models(rater_column):
+        if rater_column is not None:
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
         if given.anonymous or options.rater == EACH_ROW:
@@ -208,9 +211,10 @@ def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
 def _models(
     contents: Contents, rater_column: str, options: ReadOptions
 ) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
-    """Take raters that stand in a column called ``model`` as models, unless a kind is said.
+    """Take raters as models that stand in a column called ``model``, or are called after one.
 
-    Their names become a table of raters with a kind; what the user says of a rater goes first.
+    That is unless a kind is said. Their names become a table of raters with a kind; what the user
+    says of a rater goes first.
     """
     columns, raters = contents.columns, contents.raters
     if "rater_kind" in columns or (raters is not None and "rater_kind" in raters.columns):
@@ -221,11 +225,21 @@ def _models(
     if given is not None and {"rater", "rater_kind"} <= set(given.columns):
         told = given.filter(pl.col("rater_kind").is_not_null())["rater"].cast(pl.String)
         names = names.filter(~names.is_in(told.implode()))
+    why = f"since they stand in column '{rater_column}'"
+    step = f"raters are models, {why}"
+    if not names_models(rater_column):
+        called = [name for name in names if "model" in meant(name) and re.search(r"\d", name)]
+        names = names.filter(names.is_in(called))
+        every = option("raters", "FILE")
+        step = (
+            f"{GUESSED}{quoted(called[:3])} {'is a model' if len(called) == 1 else 'are models'}, "
+            f"by name; if not, give a table of raters with a column rater_kind ({every})"
+        )
     if len(names) == 0:
         return raters, ()
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
     every = combine_tables("rater", [table, raters])
-    return every, (f"raters are models, since they stand in column '{rater_column}'",)
+    return every, (step,)
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:
