@@ -112,14 +112,15 @@ class _People:
             return np.abs(first - second) / len(self.names)
         if self.scale.kind == "binary":
             return np.abs(first - second)
-        return (first != second).astype(np.float64)
+        return np.asarray(first != second, dtype=np.float64)
 
 
 def _codes(value: Floats, scale: Scale) -> Ints:
     """Places of answers among the categories or levels of a scale."""
     if scale.kind == "nominal":
-        return value.astype(np.int64)
-    return np.rint((value - scale.levels()[0]) / (scale.step or 1.0)).astype(np.int64)
+        return np.asarray(value, dtype=np.int64)
+    places = np.rint((value - scale.levels()[0]) / (scale.step or 1.0))
+    return np.asarray(places, dtype=np.int64)
 
 
 def _mean(by_label: Floats) -> Floats:
@@ -318,10 +319,11 @@ def _distributions(people: _People, answers: Ratings, name: str) -> Floats:
                 f"{name} has shares of {', '.join(answers.label_names[:5])}, and people answer "
                 f"{', '.join(people.names[:8])}"
             )
-        mass = np.zeros((len(people.answers.units), 1, len(people.names)))
-        rows = (unit >= 0) & (code >= 0)
-        np.add.at(mass, (unit[rows], 0, code[rows]), np.nan_to_num(answers.value[rows]))
-        return ratio(mass, mass.sum(axis=2, keepdims=True))
+        shape = len(people.answers.units), len(people.names)
+        rows = (unit >= 0) & (code >= 0) & ~np.isnan(answers.value)
+        place = unit[rows] * shape[1] + code[rows]
+        mass = np.bincount(place, answers.value[rows], shape[0] * shape[1]).reshape(shape)
+        return ratio(mass, mass.sum(axis=1, keepdims=True))[:, None, :]
     unit, label, value = _aligned(people, answers, name)
     rows = (unit >= 0) & (label >= 0) & ~np.isnan(value)
     if people.scale.kind != "binary":
