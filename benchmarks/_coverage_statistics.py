@@ -27,7 +27,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, softmax
 from scipy.stats import spearmanr
 
 from affectlab import evaluation, reliability
@@ -66,6 +66,8 @@ _OF_ACTORS = 0.5
 """Share of the variance of stimuli that is between clusters of them."""
 _EACH = 3
 """Raters from a crowd who answer to each stimulus."""
+_SPREAD = 1.5
+"""Standard deviation of stimuli in logits."""
 _LARGE_STUDIES = 100
 _N_BOOT = 400
 """Replicates of intervals that have no other way."""
@@ -629,6 +631,53 @@ def _of_first_rater(parameter: str, method: str) -> Callable[[Study], Interval]:
         return _Found.in_table(raters, names, rater="0")
 
     return estimate
+
+
+@dataclass(frozen=True, eq=False)
+class RaschStudy(Study):
+    """Answers of the many-facet Rasch model, in logits; `rater_sd` is that of severities."""
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> RaschStudy:
+        """Draw stimuli, severities and answers; thresholds are those of all raters."""
+        stimulus = rng.normal(0, _SPREAD, cell.items)
+        severity = rng.normal(0, cell.rater_sd, cell.raters)
+        thresholds = np.linspace(-1.5, 1.5, 4) if cell.scale.startswith("5") else np.zeros(1)
+        apart = (stimulus - severity[:, None])[..., None] - thresholds
+        weight = np.pad(apart.cumsum(axis=-1), ((0, 0), (0, 0), (1, 0)))
+        below = softmax(weight, axis=-1).cumsum(axis=-1)
+        answers = (rng.random((*below.shape[:2], 1)) > below).sum(axis=-1).astype(np.float64)
+        answers[rng.random(answers.shape) < cell.gaps] = np.nan
+        return cls(cell, answers, stimulus, severity)
+
+    @property
+    def table(self) -> Ratings:
+        """Answers, with a column that halves the stimuli."""
+        rater, stimulus = np.nonzero(~np.isnan(self.answers))
+        columns = {
+            "stimulus": stimulus,
+            "rater": [f"r{k}" for k in rater],
+            "value": self.answers[rater, stimulus],
+            "half": stimulus % 2,
+        }
+        return Ratings(columns, scale="0-4" if self.cell.scale.startswith("5") else "binary")
+
+
+def _of_severity(name: str, **options: Any) -> Callable[[RaschStudy], Interval]:
+    def estimate(study: RaschStudy) -> Interval:
+        found = reliability.rater_severity(study.table, **options)
+        severities = found.to_frame("severities")
+        # The mean over fewer raters is another one.
+        if severities.height < study.cell.raters or (severities["status"] != "ok").any():
+            return _Found(math.nan, math.nan, math.nan)
+        keys = {"rater": "r0"} | ({"group": "0"} if name == "differences" else {})
+        return _Found.in_table(found.to_frame(name), **keys)
+
+    return estimate
+
+
+def _severity(study: Study) -> float:
+    return float(study.rater[0] - study.rater.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -1640,6 +1689,22 @@ STATISTICS: dict[str, Statistic] = {
         )
         for parameter, truth in (("bias", _bias), ("inconsistency", lambda _: math.sqrt(_REST)))
         for method in ("reml", "p910", "mle")
+    },
+    **{
+        f"severity_of_a_rater{by}": Statistic(
+            _of_severity(name, **options),
+            truth,
+            scales,
+            ("stimuli",),
+            draw=RaschStudy.draw,
+            items=(30, 100, 300),
+            raters=(3, 5, 10, 30),
+        )
+        for by, name, truth, scales, options in (
+            ("", "severities", _severity, ("2 levels", "5 levels"), {}),
+            ("_with_own_thresholds", "severities", _severity, ("5 levels",), {"thresholds": "own"}),
+            ("_with_a_group", "differences", lambda _: 0.0, ("5 levels",), {"group": "half"}),
+        )
     },
     **{
         f"{what}{by}": _of_models(measure, table, who, **keys)

@@ -1,4 +1,4 @@
-"""Quadratic kappa of all pairs of raters on all labels, beside scikit-learn in a loop."""
+"""Quadratic kappa of all pairs of raters on all labels, beside scikit-learn and numpy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,46 @@ def theirs(data: _Data) -> list[float]:
     ]
 
 
-def check(_: _Data, mine: Any, peer: list[float]) -> str:
+def points(data: _Data) -> Any:
+    """All pairs and labels, from the table of answers, without intervals."""
+    from affectlab.reliability import pairwise_kappa
+
+    return pairwise_kappa(data.ratings, weights="quadratic", target="sample")
+
+
+def from_table(data: _Data) -> NDArray[np.float64]:
+    """Moments from the columns of the table, as numbers."""
+    table = data.ratings
+    values = np.full(data.values.shape, -1, dtype=np.float32)
+    values[table.label_code, table.rater_code, table.stimulus_code] = table.value
+    return by_moments(values)
+
+
+def from_array(data: _Data) -> NDArray[np.float64]:
+    """Moments from an array that is there."""
+    return by_moments(data.values)
+
+
+def by_moments(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Moments of what both raters answered, by products of matrices, label by label.
+
+    In single precision, which is exact for sums of so many squares and takes half the time.
+    """
+    raters = values.shape[1]
+    pairs, found = np.triu_indices(raters, 1), []
+    for of_label in values:
+        x = of_label.astype(np.float32)
+        there = (x >= 0).astype(np.float32)
+        x *= there
+        moments = np.concatenate([there, x, x * x])
+        products = (moments[: 2 * raters] @ moments.T).astype(np.float64)
+        (n, _, square), (total, both, _) = products.reshape(2, raters, 3, raters).swapaxes(1, 2)
+        squares = square + square.T
+        found.append((1 - n * (squares - 2 * both) / (n * squares - 2 * total * total.T))[pairs])
+    return np.concatenate(found)
+
+
+def check(_: _Data, mine: Any, peer: Any) -> str:
     """Compare the coefficients."""
     return require_close(mine.to_frame()["value"].to_numpy(), peer, 1e-10, "coefficients")
 
@@ -86,5 +125,25 @@ WORKLOADS = (
         faster=300,
         packages=("scikit-learn",),
         note="Ours also gives standard errors, intervals and statuses; the peer does not.",
+    ),
+    Workload(
+        name="the same without intervals, both from a table",
+        peer="numpy, products of matrices of moments",
+        make=make,
+        ours=points,
+        theirs=from_table,
+        check=check,
+        faster=1.0,
+        note="The peer gives an array, ours a table of results.",
+    ),
+    Workload(
+        name="the same without intervals, the peer from an array",
+        peer="numpy, products of matrices of moments",
+        make=make,
+        ours=points,
+        theirs=from_array,
+        check=check,
+        faster=0.5,
+        note="Two thirds of our time are reading the table of 3 million answers, and writing one.",
     ),
 )

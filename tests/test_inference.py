@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
+from affectlab.core.jackknife import Jackknife, LeftOut, of_variance
 from affectlab.core.render.intervals import clusters_named
 from affectlab.core.statistic import (
     STIMULI_AND_RATERS,
@@ -507,3 +508,49 @@ def test_share_and_bias_of_a_jackknife() -> None:
     assert jackknife.bias[0] == pytest.approx(0, abs=1e-12)
     # The square of a mean is too large by the variance of the mean.
     assert jackknife.bias[1] == pytest.approx(table["mean"].se ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.02])
+def test_kurtosis_tells_the_degrees_of_freedom_of_a_variance(share: float) -> None:
+    """Yes or no answers of known kurtosis, against the spread of simulated variances."""
+    n = 60
+    count = np.random.default_rng(8).binomial(n, share, 400_000)
+    variance = count * (n - count) / (n * (n - 1))
+    simulated = 2 * variance.mean() ** 2 / variance.var()
+    kurtosis = (1 - 3 * share * (1 - share)) / (share * (1 - share))
+    found = of_variance(np.array([n / kurtosis]), np.array([n]))[0]
+    assert found == pytest.approx(simulated, rel=0.02)
+
+
+def test_degrees_of_freedom_by_kurtosis_are_few_where_few_stimuli_add() -> None:
+    rng = np.random.default_rng(9)
+    normal = rng.normal(0, 1, 100_000)
+    x = np.stack([stats.norm.ppf((np.arange(50) + 0.5) / 50), rng.normal(0, 1, 50) ** 5], axis=1)
+    part = LeftOut("stimuli", x, np.ones(x.shape, bool), by_kurtosis=np.array([True, True]))
+    even, uneven = part.degrees()
+    assert 40 < even <= 49
+    assert 4 <= uneven < 15
+    assert replace(part, by_kurtosis=False).degrees().tolist() == [49, 49]
+    wide = LeftOut("stimuli", normal[:, None], np.ones((100_000, 1), bool), by_kurtosis=True)
+    assert wide.degrees()[0] == pytest.approx(99_999, rel=0.05)
+    rows = Jackknife(x.mean(axis=0), (part,)).of_all(lambda values: values[..., :1])
+    assert rows.parts[0].degrees()[0] == even
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_spread_of_sums_of_rows(few: bool) -> None:
+    """By the covariance of rows as by leaving out of each sum."""
+    rng = np.random.default_rng(3)
+    parts = tuple(
+        LeftOut(what, rng.normal(size=(n, 4)), np.ones((n, 4), np.bool_), times=times)
+        for what, n, times in (
+            ("stimuli", 7, rng.integers(1, 4, 7)),
+            ("raters", 1 if few else 5, None),
+            ("answers", 9, None),
+        )
+    )
+    jackknife = Jackknife(rng.normal(size=4), parts, fewest_raters=2)
+    contrasts = rng.normal(size=(4, 6))
+    expected = jackknife.of_all(lambda values: values @ contrasts).spread()
+    for own, plain in zip(jackknife.spread(contrasts), expected, strict=True):
+        assert own == pytest.approx(plain, rel=1e-10, nan_ok=True)

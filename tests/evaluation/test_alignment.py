@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import stats
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.panels import Array, models_of, people_of, study, table
@@ -409,3 +410,24 @@ def test_any_small_table_gets_an_answer(
     assert known["people"].is_between(-1 - 1e-9, 1 + 1e-9).all()
     assert set(frame["verdict"]) <= {"inside", "below", "above", "not shown", "undefined"}
     assert ((frame["status"] == "ok") == frame["value"].is_not_nan()).all()
+
+
+def test_few_stimuli_that_carry_the_error_leave_few_degrees_of_freedom() -> None:
+    """Those of a variance of the kurtosis that leaving out each stimulus shows."""
+    rng = np.random.default_rng(6)
+    n = 24
+    latent = 2 * rng.normal(size=n) - 1 + rng.normal(0, 1.5, (7, 1, n))
+    values = np.clip(np.rint(latent), 0, 7)
+    people, model = values[:6], values[6:]
+    found = alignment(people_of(people), models_of(model), without="none", target="stimuli")
+    left = []
+    for k in range(n):
+        kept = np.arange(n) != k
+        sides = people_of(people[:, :, kept]), models_of(model[:, :, kept])
+        part = alignment(*sides, without="none", target="sample")
+        left.append(part.difference["kappa", "m0"].value)
+    kurtosis = stats.kurtosis(left, fisher=False)
+    by_hand = 2 / (kurtosis / n - (n - 3) / (n * (n - 1)))
+    assert 4 < by_hand < n - 2
+    df = dict(found.difference.frame.select("measure", "df").iter_rows())
+    assert df == {"kappa": pytest.approx(by_hand, rel=1e-9), "spearman": pytest.approx(n - 1)}

@@ -9,7 +9,7 @@ from tests.evaluation.panels import Array, models_of, people_of
 
 from affectlab import Ratings
 from affectlab.core.errors import InputError
-from affectlab.evaluation import alignment, discrepancy, human_ceiling
+from affectlab.evaluation import alignment, discrepancy, human_ceiling, spearman_with_people
 
 ACTORS = 12
 
@@ -109,3 +109,11 @@ def test_intervals_hold_where_a_model_errs_by_actor() -> None:
             held[cluster] += row.low <= truth <= row.high
     assert held[None] >= 53
     assert held["none"] < held[None]
+
+
+def test_correlations_with_the_median_take_them_too() -> None:
+    people, models = played(5)
+    sides = with_actors(people_of(people)), models_of(models)
+    own, alone = (spearman_with_people(*sides, cluster=of)["m0"] for of in (None, "none"))
+    assert (own.target, alone.target) == ("actors", "stimuli")
+    assert own.high - own.low > 1.2 * (alone.high - alone.low)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
@@ -288,6 +288,48 @@ def test_small_clusters_are_left_out_as_large_ones_are(ties: Any) -> None:
     rest = fit.information(votes.weight - often) + mean
     plain = fit.parameters - np.linalg.solve(rest, often @ fit.scores())
     assert np.abs(left_out - plain).sum(axis=1).min() < 1e-10
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10**6),
+    sizes=st.sampled_from([1, 3, 12, 40]),
+    ties=st.sampled_from(["half", "drop", "davidson", "threshold"]),
+    position=st.booleans(),
+)
+def test_clusters_are_left_out_as_a_plain_loop_does(
+    seed: int, sizes: int, ties: Any, position: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, k = 80, 5
+    first = rng.integers(0, k, n)
+    second = (first + rng.integers(1, k, n)) % k
+    tie = (rng.random(n) < 0.25) & (ties != "drop")
+    left = rng.choice([-1.0, 0.0, 1.0], n)
+    cluster = rng.integers(0, n // sizes, n)
+    votes, kind = Votes.count(first, second, left, tie)
+    fit = fit_choices(votes, k, ChoiceModel("bradley-terry", ties, position))
+    assume(np.isfinite(fit.parameters).all())
+    left_out, times = without_clusters(fit, kind, cluster)
+    mean = np.zeros((fit.parameters.size,) * 2)
+    mean[:k, :k] = 1 / k
+    contents: dict[tuple[int, ...], int] = {}
+    for one in np.unique(cluster):
+        inside = tuple(np.bincount(kind[cluster == one], minlength=votes.weight.size).tolist())
+        contents[inside] = contents.get(inside, 0) + 1
+    plain = np.full((len(contents), fit.parameters.size), np.nan)
+    for row, inside in enumerate(contents):
+        often = np.array(inside, dtype=float)
+        rest = fit.information(votes.weight - often) + mean
+        if np.linalg.eigvalsh(rest)[0] > 1e-9:
+            plain[row] = fit.parameters - np.linalg.solve(rest, often @ fit.scores())
+    # Of large clusters those that are alike may be left out one by one.
+    assert times.sum() == sum(contents.values())
+    assert np.repeat(left_out, times, axis=0).sum(axis=0) == pytest.approx(
+        np.repeat(plain, list(contents.values()), axis=0).sum(axis=0), abs=1e-7, nan_ok=True
+    )
+    if times.tolist() == list(contents.values()):
+        assert left_out == pytest.approx(plain, abs=1e-7, nan_ok=True)
 
 
 def study(rng: np.random.Generator, items: int, judges: int) -> Ratings:

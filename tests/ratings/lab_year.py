@@ -152,9 +152,9 @@ YEAR = (
     ),
     Messy(
         "a workbook whose first sheet is a codebook",
-        "one sentence: it names the sheets",
+        "read: a larger sheet behind one of two columns holds the answers",
         workbook(Codes=[["What", "Why"], ["a", "a face"]], Answers=[HEAD, *ROWS]),
-        refused="sheet 'Codes' was read, and not 'Answers' (format='excel,sheet=NAME')",
+        **PLAIN,
     ),
     Messy(
         "a workbook with a sheet for each rater",

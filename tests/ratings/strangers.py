@@ -2468,8 +2468,243 @@ CASES = (
 _seconds = world(names("V{}", 4), names("b{}", 5), ("Freude", "Wut"), SEVEN)
 _skin = world(names("s{:02d}", 4), names("c{}", 5), DIMENSIONS, NINE)
 _below = world(("r1", "r2", "r3"), names("img_{}", 6), DIMENSIONS, NINE)
+_plain = world(names("p{}", 6), names("img{}.png", 8), levels=SEVEN)
+_above = world(names("P{}", 10), names("Face {}", 3), ("joy", "anger", "fear"), SEVEN)
+_cells = world(names("w{}", 4), names("i{}.jpg", 6), ("joy", "anger", "fear"), FIVE)
+_lists = world(names("r{}", 5), names("clip{}.wav", 12), levels=SEVEN)
+_boxes = world(names("a{}", 5), names("post {} is here", 8), ("joy", "anger", "none"), YES_NO)
+_waves = world(names("p{}", 6), names("st{}", 8), ("joy", "anger"), SEVEN)
+_checked = world(names("s{}", 8), names("img_{}.jpg", 10), ("joy",), SEVEN)
+_behind = world(("Coder A", "Coder B"), names("clip{}", 12), ("joy", "anger", "fear"), SEVEN)
+_evaluators = tuple(
+    Answer(stimulus, rater, label, value)
+    for s, stimulus in enumerate(names("seg_{:03d}", 12))
+    for r, rater in enumerate(names("Eval{:02d}F", 4))
+    for label, value in (
+        ("Emotion", ("happy", "sad", "angry")[(s + r * r) % 3]),
+        ("Valence", float(1 + (s * 7 + r) % 5)),
+        ("Arousal", float(1 + (s * 3 + r * 2) % 5)),
+    )
+)
+_norms = world(
+    names("Suj{:02d}", 8), ("alegria", "morte", "casa", "guerra", "mar", "sol"), levels=NINE
+)
+_logged = world(
+    ("p01", "p02", "p03", "gpt-x", "llama-y"), names("v{}", 5), ("guilty?", "ashamed?"), SEVEN
+)
 
 TRIED = (
+    Stranger(
+        name="evaluators_above_three_questions",
+        like="a speech corpus: evaluators in the first row, category and dimensions in the second",
+        kind="crossed columns",
+        write=text(
+            "eval.csv",
+            "Numb,Segment,Total,,,Eval01F,,,Eval02F,,,Eval03F,,,Eval04F,,\n"
+            + as_text(
+                [
+                    ["", "ID", *("Emotion", "Valence", "Arousal") * 5],
+                    *(
+                        [str(n), stimulus, "happy", "3", "3"]
+                        + [written(one.value) for one in of(_evaluators, stimulus=stimulus)]
+                        for n, stimulus in enumerate(each(_evaluators, "stimulus"), start=1)
+                    ),
+                ]
+            ),
+        ),
+        right=_evaluators,
+    ),
+    Stranger(
+        name="norms_in_portuguese",
+        like="norms of words: subjects in columns, frequency before and Média, DP, Mín, Máx behind",
+        kind="names",
+        write=csv(
+            _norms,
+            "s",
+            {
+                "Palavra": "{s}",
+                "Freq_log10": lambda row: dotted(1 + row.s_n / 3),
+                "{r}": ANSWERS,
+                "Média": lambda row: dotted(_mean(_norms, row.s)),
+                "DP": lambda row: dotted(1 + row.s_n / 7),
+                "Mín": "1",
+                "Máx": "9",
+                "N": "8",
+            },
+            separator=";",
+            encoding="latin-1",
+        ),
+        right=_norms,
+    ),
+    Stranger(
+        name="participant_or_model",
+        like="a log of people and language models: participant or model is filled",
+        kind="guards",
+        write=csv(
+            _logged,
+            "rsl",
+            {
+                "run_id": "r{n}",
+                "stimulus_id": "{s}",
+                "model": lambda row: "" if row.r.startswith("p") else row.r,
+                "participant": lambda row: row.r if row.r.startswith("p") else "",
+                "question": "{l}",
+                "answer": ANSWERS,
+                "latency_ms": lambda row: 900 + (row.n * 7919) % 2311,
+            },
+        ),
+        right=_logged,
+        kinds={"gpt-x": "model", "llama-y": "model"},
+    ),
+    Stranger(
+        name="no_names_of_columns",
+        like="rater, picture and answer without a row of names",
+        kind="no header",
+        write=text(
+            "answers.csv",
+            as_text([[*map(written, (a.rater, a.stimulus, a.value))] for a in _plain]),
+        ),
+        right=_plain,
+    ),
+    Stranger(
+        name="names_in_two_rows",
+        like="a spreadsheet: merged names of faces above those of emotions",
+        kind="crossed columns",
+        write=text(
+            "sheet.csv",
+            "Participant,Face 1,,,Face 2,,,Face 3,,\n"
+            + as_text(
+                [
+                    ["", *("joy", "anger", "fear") * 3],
+                    *table(_above, "r", {"p": "{r}", "{s} {l}": ANSWERS})[1:],
+                ]
+            ),
+        ),
+        right=_above,
+    ),
+    Stranger(
+        name="json_in_cells",
+        like="a web experiment: worker, image, and the answers as JSON in a cell",
+        kind="nested objects",
+        write=csv(
+            _cells,
+            "rs",
+            {
+                "worker": "{r}",
+                "image": "{s}",
+                "responses": Answers(lambda given: json.dumps({a.label: a.value for a in given})),
+            },
+        ),
+        right=_cells,
+    ),
+    Stranger(
+        name="ratings_in_a_cell",
+        like="what all raters said of a sound in a cell, and nobody is named",
+        kind="lists of annotations",
+        write=csv(
+            _lists,
+            "s",
+            {
+                "stimulus": "{s}",
+                "ratings": Answers(lambda given: " ".join(written(a.value) for a in given)),
+            },
+        ),
+        right=_lists,
+        anonymous=True,
+        n_raters=60,
+    ),
+    Stranger(
+        name="lists_of_nobody",
+        like="JSON Lines: a text, and the labels that people gave it, without their names",
+        kind="lists of annotations",
+        write=as_json(
+            "texts.jsonl",
+            [
+                {"text": stimulus, "ratings": [a.value for a in of(_lists, stimulus=stimulus)]}
+                for stimulus in each(_lists, "stimulus")
+            ],
+            lines=True,
+        ),
+        right=_lists,
+        anonymous=True,
+        n_raters=60,
+    ),
+    Stranger(
+        name="split_data_frame",
+        like="JSON of a data frame: columns, index and data apart",
+        kind="nested objects",
+        write=as_json(
+            "frame.json",
+            {
+                "columns": ["rater", "stimulus", "valence"],
+                "index": list(range(len(_plain))),
+                "data": [[a.rater, a.stimulus, a.value] for a in _plain],
+            },
+        ),
+        right=_plain,
+    ),
+    Stranger(
+        name="true_and_false",
+        like="boxes of a crowd tool as TRUE and FALSE, beside the text",
+        kind="votes",
+        write=csv(
+            _boxes,
+            "rs",
+            {
+                "annotator": "{r}",
+                "text": "{s}",
+                "{l}": Answers(lambda given: "TRUE" if ticked(given[0]) else "FALSE"),
+            },
+        ),
+        right=_boxes,
+    ),
+    Stranger(
+        name="occasions_in_names",
+        like="two occasions side by side: T1_joy, T1_anger, T2_joy, T2_anger",
+        kind="crossed columns",
+        apart="session",
+        write=csv(
+            _waves,
+            "rs",
+            {
+                "participant": "{r}",
+                "stimulus": "{s}",
+                "T1_{l}": ANSWERS,
+                "T2_{l}": Answers(lambda given: written(8 - float(given[0].value))),
+            },
+        ),
+        right=(*_waves, *(a._replace(value=8 - float(a.value)) for a in _waves)),
+    ),
+    Stranger(
+        name="checks_without_a_picture",
+        like="a trial a row, and a check of attention that shows nothing",
+        kind="guards",
+        write=text(
+            "trials.csv",
+            as_text(
+                table(
+                    _checked,
+                    "rsl",
+                    {"subject": "{r}", "image": "{s}", "label": "{l}", "rating": ANSWERS},
+                )
+            )
+            + "".join(f"{rater},,attention check,7\n" for rater in each(_checked, "rater")),
+        ),
+        right=_checked,
+    ),
+    Stranger(
+        name="sheets_behind_remarks",
+        like="a workbook: a sheet of remarks, then one for each coder",
+        kind="workbooks",
+        write=workbook(
+            Info=[["Project", "Faces"], ["Contact", "the lab"]],
+            **{
+                coder: table(of(_behind, rater=coder), "s", {"clip": "{s}", "{l}": ANSWERS})
+                for coder in each(_behind, "rater")
+            },
+        ),
+        right=_behind,
+    ),
     Stranger(
         name="times_in_german",
         like="an experiment in German: Bild, Vp, Emotion, Wert, Reaktionszeit",

@@ -88,11 +88,13 @@ def test_a_description_ends_with_the_command_to_go_on_with(tmp_path: Path) -> No
     assert not described.to_frame("readings").height
 
 
-def test_scores_of_one_model_are_no_raters(tmp_path: Path) -> None:
+def test_scores_of_one_model_are_those_of_one_rater(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     rows = [f"n{k},{k % 5},{(2 * k) % 7},{(3 * k) % 5},{(k * k) % 7}\n" for k in range(12)]
     file.write_text("file,anger,fear,joy,sadness\n" + "".join(rows))
-    assert not refusal(file).ways
+    head, _, command = refusal(file).ways
+    assert head == "This reads the file:"
+    assert "rater='one'" in command
 
 
 def test_evidence_of_columns() -> None:

@@ -405,7 +405,7 @@ def test_a_blank_cell_is_no_word_that_a_stimulus_was_meant_to_show(read: Read) -
         "joy\tann\nfear\tbo\njoy\tbo\nfear\tann\n",
     ],
 )
-def test_a_first_row_of_data_is_no_header(read: Read, rows: str) -> None:
+def test_columns_without_names_are_asked_for(read: Read, rows: str) -> None:
     with pytest.raises(InputError, match=r"line 1: the first row \(.*\) looks like those below"):
         read(rows, "truth.tsv" if "\t" in rows else "truth.csv")
 

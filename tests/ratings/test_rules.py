@@ -28,6 +28,13 @@ TABLES: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
         {"text": ["a b c", "a b c", "d e f", "d e f"], "joy": [1, 2, 3, 1], "fear": [4, 1, 2, 3]},
         {"rater": "each-row", "columns": {"stimulus": "text"}, "wide": "labels"},
     ),
+    "one rater": (
+        {
+            "image": [f"b{k}.png" for k in ROWS],
+            "emotion": ["joy", "fear", "joy", "anger", "fear", "joy"],
+        },
+        {"rater": "one", "columns": {"stimulus": "image", "value": "emotion"}},
+    ),
     "column per rater": (
         {
             "bild": [f"b{k}" for k in ROWS],
@@ -85,6 +92,29 @@ def test_what_a_rater_has_once_describes_the_rater() -> None:
     ages = [20 + 9 * k for k in range(4) for _ in range(5)]
     best = suggested(evidence(_long(Alter=ages)))[0]
     assert best.options == {"columns": {"stimulus": "film", "rater": "VPN", "value": "y"}}
+
+
+def test_occasions_in_names_are_no_labels() -> None:
+    columns = _long()
+    del columns["y"]
+    answers = {
+        f"{when}_{label}": [1 + (k * n) % 5 for k in range(20)]
+        for n, (when, label) in enumerate(product(("pre", "post"), ("joy", "fear")), start=1)
+    }
+    best = suggested(evidence(columns | answers))[0]
+    assert best.options == {
+        "wide": "sessions,labels",
+        "columns": {"stimulus": "film", "rater": "VPN"},
+    }
+
+
+def test_an_empty_corner_decides_nothing() -> None:
+    columns = {"": [f"b{k}" for k in ROWS]} | {
+        str(n): [1 + (k * n) % 5 for k in ROWS] for n in range(1, 5)
+    }
+    first, second, *_ = suggested(evidence(columns))
+    assert {first.options["wide"], second.options["wide"]} == {"raters", "stimuli"}
+    assert first.fit == second.fit
 
 
 def test_nothing_decides_between_two_columns_without_a_name() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,13 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import dawid_skene
+from affectlab.reliability.categories.dawid_skene import (
+    _largest,
+    _maximised,
+    _Point,
+    _Prior,
+    _Votes,
+)
 
 NONE: dict[str, Any] = {"class_prior": 0.0, "prior_right": 0.0, "prior_wrong": 0.0, "n_draws": 0}
 
@@ -76,6 +84,46 @@ def test_the_formula_of_a_plain_loop() -> None:
     assert posterior == pytest.approx(np.array([chance[i] for i in items]), abs=1e-6)
     confusion = found.to_frame("confusion")["value"].to_numpy().reshape(-1, 3, 3)
     assert confusion == pytest.approx(np.array([errors[r] for r in raters]), abs=1e-6)
+
+
+def votes_of(seed: int, beforehand: bool) -> tuple[_Votes, _Prior]:
+    """Answers of raters some of whom guess half of the time, with gaps."""
+    rng = np.random.default_rng(seed)
+    n, n_raters, k = rng.integers(30, 300), rng.integers(3, 9), rng.integers(2, 5)
+    guess = rng.uniform(0.1, 0.6, (n_raters, 1))
+    truth, any_answer = rng.integers(0, k, n), rng.integers(0, k, (n_raters, n))
+    answers = np.where(rng.random((n_raters, n)) < guess, any_answer, truth)
+    item, rater = np.nonzero(rng.random((n, n_raters)) < rng.uniform(0.6, 1))
+    items, item = np.unique(item, return_inverse=True)
+    votes = _Votes(
+        item, rater, answers[rater, items[item]], np.arange(items.size), np.arange(n_raters), k
+    )
+    return votes, _Prior(1.0, 2.0, 1.0) if beforehand else _Prior(0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("beforehand", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_optimum_of_plain_em(seed: int, beforehand: bool) -> None:
+    votes, prior = votes_of(seed, beforehand)
+    found, converged = _largest(votes, prior)
+    posterior = votes.shares()
+    for _ in range(5000):
+        plain = _Point.at(votes, prior, *_maximised(votes, prior, posterior))
+        posterior = plain.posterior
+    assert converged
+    assert found.objective == pytest.approx(plain.objective, rel=0, abs=1e-6 * votes.item.size)
+    assert found.posterior == pytest.approx(plain.posterior, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_likelihood_never_falls(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    votes, prior = votes_of(seed, beforehand=False)
+    reached = []
+    for rounds in range(1, 80):
+        monkeypatch.setattr(import_module(_largest.__module__), "_ROUNDS", rounds)
+        reached.append(_largest(votes, prior)[0].objective)
+    assert min(np.diff(reached)) >= -1e-9
+    assert reached[-1] > reached[0]
 
 
 def test_errors_of_raters_and_categories_are_recovered() -> None:

@@ -199,6 +199,19 @@ class TestPairwise:
         expected = weighted_kappa(*joy[rows], scale="0-7")
         assert estimate.value == pytest.approx(expected.value, abs=1e-12)
 
+    @pytest.mark.parametrize("weights", ["quadratic", "linear", "nominal"])
+    def test_kappas_alone(self, weights):
+        ratings = panel()
+        alone = pairwise_kappa(ratings, weights=weights, target="sample").frame
+        whole = pairwise_kappa(ratings, weights=weights).frame
+        ends = ("se", "low", "high")
+        assert alone.drop(*ends, "target").equals(whole.drop(*ends, "target"))
+        assert all(alone[end].is_nan().all() for end in ends)
+        assert set(alone["target"]) == {"none"}
+        assert whole["low"].is_not_nan().all()
+        with pytest.raises(InputError, match="unknown target 'both'"):
+            pairwise_kappa(ratings, target="both")
+
     def test_matrix_is_symmetric_with_humans_first(self):
         ratings = panel()
         table = pairwise_kappa(ratings)

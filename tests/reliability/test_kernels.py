@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import spearmanr
 
-from affectlab.core import inference as resampling
+from affectlab.core import compiled, inference as resampling
 from affectlab.core.compiled import LANES, in_threads
 from affectlab.core.compiled.correlation import rank_lanes, spearman_lanes
 from affectlab.core.jackknife import LEAST_EFFECTIVE
@@ -182,6 +182,17 @@ def test_dense_kappa_equals_the_sorted_way(
         np.testing.assert_allclose(
             dense[column].to_numpy(), sorted_way[column].to_numpy(), atol=1e-12
         )
+    # In parts, with repeated answers in the last one; the first answer stays.
+    monkeypatch.setattr(kappa_dense, "_MANY_ANSWERS", 0)
+    monkeypatch.setattr(compiled, "n_threads", lambda: 3)
+    assert pairwise_kappa(ratings, truncate=truncate).frame.equals(dense)
+    points = pairwise_kappa(ratings, truncate=truncate, target="sample").frame
+    assert points.drop("value", "se", "low", "high", "target").equals(
+        dense.drop("value", "se", "low", "high", "target")
+    )
+    np.testing.assert_allclose(points["value"].to_numpy(), dense["value"].to_numpy(), atol=1e-12)
+    assert points["low"].is_nan().all()
+    assert set(points["target"]) == {"none"}
 
 
 @pytest.mark.parametrize("by_rater", [False, True])

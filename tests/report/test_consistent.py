@@ -12,6 +12,7 @@ import pytest
 from tests.report.panels import text_of
 
 from affectlab.ratings import Ratings, read_ratings
+from affectlab.reliability import krippendorff_alpha
 from affectlab.report import write_report
 from affectlab.report.sections.attributes import times_of
 from affectlab.report.sections.fairness import _attributes

@@ -74,6 +74,10 @@ class TestAgreement:
         assert low is not None
         assert high is not None
         assert low < found.overall.value < high
+        # The interval that holds at any look is that of 97.5 %.
+        assert found.overall.width is not None
+        assert 1.05 < found.overall.width / (high - low) < 2
+        assert all(one.width is None or one.width > one.high - one.low for one in found.labels)
         # An interval moves when answers come, not by itself.
         assert statistics(store) == found
 

@@ -20,12 +20,14 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import number, plural, shown
 from affectlab.ratings import (
+    ClusterLike,
     Ratings,
     answers_of,
     canonical,
     people_or_all,
     require_order,
     row_column,
+    stimulus_clusters,
 )
 
 _BLOCK = 1 << 22
@@ -38,6 +40,7 @@ def circumplex(
     x: str = "valence",
     y: str = "arousal",
     by: str = "stimulus",
+    cluster: ClusterLike = None,
     confidence: float = 0.95,
 ) -> Result:
     r"""Place stimuli, or groups of them, on two dimensions such as valence and arousal.
@@ -61,6 +64,11 @@ def circumplex(
         have one each; or a label whose answers are categories, such as the emotion chosen.
 
         Answers about a stimulus then count where the same rater chose the category.
+    cluster
+        What stimuli belong to, which are then left out together where groups of stimuli have
+        places: a column of the stimulus table, a mapping from stimulus to cluster, or ``"none"``;
+        see :func:`stimulus_clusters`. By default a column like ``actor``, other than `by`, that
+        several stimuli share in most of its values.
     confidence
         Coverage of intervals and ellipses, in (0, 1).
 
@@ -71,7 +79,7 @@ def circumplex(
         the ellipse, half its axes in points of the scale, and degrees of the longer one from the
         horizontal (as if both scales had the same unit); ``n_raters``, ``n_stimuli`` and
         ``n_answers``. Intervals of stimuli are about other raters, those of groups about other
-        raters and other stimuli. There are none of fewer than three raters.
+        raters and other stimuli, or clusters of them. There are none of fewer than three raters.
 
     Raises
     ------
@@ -105,7 +113,17 @@ def circumplex(
     require_order(both, "a mean")
     places = _places(panel, both, (x, y), by)
     target: DrawnTarget = "raters" if by == "stimulus" else "both"
-    estimates = infer(places.statistic, interval="jackknife", target=target, confidence=confidence)
+    drawn = stimulus_clusters(panel, cluster)
+    if cluster is None and drawn.column == by:
+        # The stimuli of one actor tell of that actor.
+        drawn = stimulus_clusters(panel, "none")
+    estimates = infer(
+        places.statistic,
+        interval="jackknife",
+        target=target,
+        confidence=confidence,
+        clusters=drawn.on(places.units) if target == "both" else None,
+    )
     scales = [both.scales[name] for name in (x, y)]
     points = _points(estimates, places, (x, y), by, confidence)
     figure = Figure(
@@ -126,7 +144,15 @@ def circumplex(
         (points,),
         tuple(_sentences(points.frame, (x, y), by)),
         (figure,),
-        settings={"x": x, "y": y, "by": by, "target": target, "confidence": confidence},
+        drawn.notes_for({target}),
+        {
+            "x": x,
+            "y": y,
+            "by": by,
+            "target": target,
+            "units": drawn.units,
+            "confidence": confidence,
+        },
     )
 
 
@@ -141,8 +167,12 @@ class _Places:
     unit: Ints
     rater: Ints
     names: tuple[str, ...]
-    n_units: int
+    units: tuple[str, ...]
     n_raters: int
+
+    @property
+    def n_units(self) -> int:
+        return len(self.units)
 
     @cached_property
     def n_answers(self) -> Ints:
@@ -228,7 +258,7 @@ def _places(panel: Ratings, both: Ratings, axes: tuple[str, str], by: str) -> _P
         unit[whole],
         rater[whole],
         tuple(known.tolist()),
-        len(answers.units),
+        tuple(answers.units),
         len(answers.raters),
     )
 

@@ -2,283 +2,238 @@
 
 from __future__ import annotations
 
+import json
+import os
 import platform
-from collections.abc import Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from affectlab._version import __version__
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS
-from affectlab.core.environment import (
-    Library,
-    accelerator,
-    browsers,
-    database as databases,
-    disks,
-    import_all,
-    look_up,
-    machine,
-    required,
-    threads,
-    with_problems,
-)
+from affectlab.core.errors import InputError
 from affectlab.core.installing import install_line
+from affectlab.core.libraries import Library, import_problem, look_up, required
+from affectlab.core.remote.addresses import without_password
 from affectlab.core.render.grid import Table
 from affectlab.core.words import joined, plural, shown
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
 
+_THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+_DEVICES = """\
+import json, torch
+cuda = [torch.cuda.get_device_properties(k) for k in range(torch.cuda.device_count())]
+found = [f"cuda:{k}: {one.name}, {one.total_memory / 2**30:.1f} GiB" for k, one in enumerate(cuda)]
+found += ["mps: Apple GPU"] * torch.backends.mps.is_available()
+built = torch.version.cuda or getattr(torch.version, "hip", None)
+print(json.dumps({"torch": torch.__version__, "built_for": built or "CPU", "devices": found}))
+"""
+"""Asks torch in a process of its own: a driver may end it."""
+
 
 def doctor(out: Output, *, full: bool = False, database: str | None = None) -> None:
     """Say what is installed, which verbs wait for more, and what the machine has.
 
-    The exit code is 1 when a needed library is missing or, with --full, broken. An address of a
-    database is tried where one is given.
+    The exit code is 1 when a needed library is missing or, with --full, broken.
 
     Parameters
     ----------
     full
-        Also import every library, in a process of its own, write to a database and ask for GPUs:
-        minutes.
+        Also import every library, in a process of its own, and ask torch for devices: minutes.
     database
-        Address of a database: postgresql://user@host/name.
+        Address of a database of studies, to be tried: postgresql://user@host/name.
     """
     wanted, brought = required()
-    core = look_up(wanted)
-    extras = {name: look_up(one) for name, one in brought.items() if name not in FOR_DEVELOPERS}
-    problems: dict[str, str] = {}
     with out.progress("looking") as say:
-        if full:
-            every = {
-                one.name: one for one in (*core, *(x for some in extras.values() for x in some))
-            }
-            problems = import_all(every.values(), say)
-        say("asking for devices and databases", 0, 1)
+        say("libraries", 0, 1)
+        core = look_up(wanted, imported=full)
+        extras = {
+            name: look_up(some, imported=full)
+            for name, some in brought.items()
+            if name not in FOR_DEVELOPERS
+        }
         found: dict[str, Any] = {
             "affectlab": __version__,
             "python": platform.python_version(),
-            **machine(),
-            "imported": full,
-            "accelerator": accelerator(look=full),
-            "database": databases(database, look=full),
-            "browsers": browsers(),
-            "disks": disks(),
-            "threads": threads(),
+            "system": f"{platform.platform(terse=True)} ({platform.machine()})",
+            "processors": len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count(),
+            "threads": {name: os.environ[name] for name in _THREADS if os.environ.get(name)},
+            "accelerator": _accelerator() if full else None,
+            "database": None if database is None else try_address(database),
         }
-    core = with_problems(core, problems)
-    extras = {name: with_problems(some, problems) for name, some in extras.items()}
-    show(out, found, core, extras)
-    out.finish(found | _libraries(core, extras))
+    _show(out, found, core, extras)
+    every = {
+        "libraries": {one.name: one.version for one in core},
+        **_states(core),
+        "extras": {name: _extra(name, some) for name, some in extras.items()},
+    }
+    out.finish(found | every)
     if not core or any(one.state in ("missing", "broken") for one in core):
         raise SystemExit(1)
 
 
-def _libraries(core: list[Library], extras: dict[str, list[Library]]) -> dict[str, Any]:
-    """Give what is known of libraries and extras as plain values."""
+def _accelerator() -> dict[str, Any]:
+    """Ask torch what it was built for, and which devices it finds."""
+    if problem := import_problem("torch"):
+        return {"problem": problem}
+    asked = subprocess.run(
+        [sys.executable, "-P", "-c", _DEVICES],
+        check=False,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    try:
+        answer: dict[str, Any] = json.loads(asked.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        return {"problem": "torch ended the process when it was asked for devices"}
+    return answer
+
+
+def try_address(url: str) -> dict[str, Any]:
+    """Connect to the database of studies at an address; nothing is changed there.
+
+    Returns
+    -------
+    dict
+        ``address`` (without its password), ``problem`` ("" where it was reached), ``version`` and
+        ``has_study``.
+    """
+    from sqlalchemy import inspect, text
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from affectlab.study.database import Database
+
+    found: dict[str, Any] = {"address": without_password(url), "version": "", "has_study": False}
+    if url.partition("?")[0].count("@") > 1:
+        # It would be cut in the middle, and its end taken for the host.
+        problem = "the address has more than one @; expected %40 for one in a password"
+        return found | {"problem": problem}
+    # How long to wait for a server that does not answer, where the address does not say it.
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "10")
+    try:
+        database = Database(url)
+        file = database.engine.url.database
+        if database.is_sqlite and not (file and Path(file).exists()):
+            # Opening it would make the file.
+            return found | {"problem": f"there is no file {file}"}
+        asked = "sqlite_version()" if database.is_sqlite else "current_setting('server_version')"
+        with database.read() as connection:
+            found["version"] = connection.execute(text(f"SELECT {asked}")).scalar()
+        found["has_study"] = inspect(database.engine).has_table("alembic_version")
+        database.close()
+    except (InputError, SQLAlchemyError, OSError, ValueError) as error:
+        said = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
+        # A driver repeats what it could not read, the password with it.
+        return found | {"problem": without_password(said.splitlines()[0])}
+    return found | {"problem": ""}
+
+
+def _extra(name: str, some: list[Library]) -> dict[str, Any]:
+    """Give what is known of an extra as plain values."""
+    use = EXTRAS.get(name)
     return {
-        "libraries": {one.name: one.version for one in core},
-        **_states(core),
-        "extras": {
-            name: {
-                "complete": all(one.state == "here" for one in some),
-                "libraries": {one.name: one.version for one in some},
-                **_states(some),
-                "verbs": list(EXTRAS[name].verbs) if name in EXTRAS else [],
-                "partly": dict(EXTRAS[name].partly) if name in EXTRAS else {},
-                "install": install_line(name),
-            }
-            for name, some in extras.items()
-        },
+        "complete": all(one.state == "here" for one in some),
+        "libraries": {one.name: one.version for one in some},
+        **_states(some),
+        "verbs": list(use.verbs) if use else [],
+        "partly": dict(use.partly) if use else {},
+        "install": install_line(name),
     }
 
 
-def _states(libraries: list[Library]) -> dict[str, Any]:
+def _states(libraries: Iterable[Library]) -> dict[str, Any]:
+    every = list(libraries)
     return {
-        "missing": [one.name for one in libraries if one.state == "missing"],
-        "old": {
-            one.name: f"{one.version} < {one.wanted}" for one in libraries if one.state == "old"
-        },
-        "broken": {one.name: one.problem for one in libraries if one.state == "broken"},
+        "missing": [one.name for one in every if one.state == "missing"],
+        "old": {one.name: f"{one.version}, not {one.wanted}" for one in every if one.is_old},
+        "broken": {one.name: one.problem for one in every if one.state == "broken"},
     }
 
 
 Row = tuple[str, str]
 
 
-def show(
-    out: Output,
-    found: Mapping[str, Any],
-    core: Sequence[Library],
-    extras: Mapping[str, Sequence[Library]],
+def _show(
+    out: Output, found: dict[str, Any], core: list[Library], extras: dict[str, list[Library]]
 ) -> None:
     """Print what was found, what is needed first, in lines that fit 80 columns."""
-    system = f"Python {found['python']} on {found['system']} ({found['machine']})"
-    out.show(f"affectlab {found['affectlab']}, {system}")
-    _section(out, "Needed", _core_rows(core))
-    _section(out, "Extras", [_extra_row(name, some) for name, some in extras.items()])
-    waiting = [row for name, some in extras.items() for row in _waiting_rows(name, some)]
-    if waiting:
-        _section(out, "What waits for them", waiting)
-    _section(out, "Databases of studies", _database_rows(found))
-    _section(out, "Machine", _machine_rows(found))
+    out.show(f"affectlab {found['affectlab']}, Python {found['python']} on {found['system']}")
+    here = [f"{one.name} {one.version}" for one in core if one.state == "here"]
+    needed = [("here", joined(here))] if here else []
+    _section(out, "Needed", [*needed, *((one.name, _state(one)) for one in core if _state(one))])
+    _section(out, "Extras", [row for name, some in extras.items() for row in _rows(name, some)])
+    machine = [("processors", plural(found["processors"], "processor"))]
+    if found["threads"]:
+        machine.append(("threads", joined([f"{k}={v}" for k, v in found["threads"].items()])))
+    if (asked := found["accelerator"]) is not None:
+        built = f"torch {asked.get('torch')}, built for {asked.get('built_for')}"
+        machine.append(("networks", asked.get("problem") or built))
+        machine += [("", device) for device in asked.get("devices", ())]
+    if (tried := found["database"]) is not None:
+        holds = "holds a study" if tried["has_study"] else "holds no study yet"
+        said = f"not reached: {tried['problem']}" if tried["problem"] else ""
+        machine += [("database", tried["address"]), ("", said or f"{tried['version']}, {holds}")]
+    _section(out, "Machine", machine)
     out.show("")
     out.show(_verdict(core))
 
 
-def _section(out: Output, head: str, rows: Sequence[Row]) -> None:
+def _section(out: Output, head: str, rows: list[Row]) -> None:
     if not rows:
         return
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows:
-        table.add_row(Text(f"  {shown(name)}"), Text(shown(text), style=_style(text)))
+        style = "red" if text.startswith(("missing", "broken", "too old")) else ""
+        table.add_row(Text(f"  {shown(name)}"), Text(shown(text), style=style))
     out.show("")
     out.head(head)
     out.show(table)
 
 
-def _style(text: str) -> str:
-    return "red" if text.startswith(("missing", "broken", "too old")) else ""
-
-
-def _core_rows(core: Sequence[Library]) -> list[Row]:
-    here = [f"{one.name} {one.version}" for one in core if one.state == "here"]
-    rows = [("here", joined(here))] if here else []
-    return rows + [(one.name, _state(one)) for one in core if one.state != "here"]
-
-
 def _state(library: Library) -> str:
-    if library.state == "missing":
-        return "missing"
-    if library.state == "old":
-        return f"too old: {library.version}; expected {library.wanted} or newer"
-    if library.state == "broken":
-        return f"broken: {library.version} is installed, importing it says: {library.problem}"
-    return str(library.version)
+    return {
+        "here": "",
+        "missing": "missing",
+        "old": f"too old: {library.version}; expected {library.wanted}",
+        "broken": f"broken: {library.version} is installed, importing it says: {library.problem}",
+    }[library.state]
 
 
-def _extra_row(name: str, libraries: Sequence[Library]) -> Row:
-    if all(one.state == "here" for one in libraries):
-        return name, f"here, for {EXTRAS[name].purpose}" if name in EXTRAS else "here"
-    parts = []
-    missing = [one.name for one in libraries if one.state == "missing"]
-    if len(missing) == len(libraries):
-        parts.append("missing")
-    elif missing:
-        parts.append(f"missing {joined(missing)}")
-    parts += [f"{one.name}: {_state(one)}" for one in libraries if one.state in ("old", "broken")]
-    return name, "; ".join(parts)
-
-
-def _waiting_rows(name: str, libraries: Sequence[Library]) -> list[Row]:
-    """Say what does not work without an extra, and how it is installed."""
+def _rows(name: str, some: list[Library]) -> list[Row]:
+    """Say whether an extra is complete, else what waits for it and how it is installed."""
     use = EXTRAS.get(name)
-    if use is None or all(one.state == "here" for one in libraries):
-        return []
-    verbs = list(use.verbs) + [f"{verb} ({what})" for verb, what in use.partly.items()]
-    return [(name, ", ".join(verbs)), ("", install_line(name))]
-
-
-def _database_rows(found: Mapping[str, Any]) -> list[Row]:
-    sqlite, driver = found["database"]["sqlite"], found["database"]["driver"]
-    address = found["database"]["address"]
-    works = "" if not found["imported"] else ", writes and reads back"
-    problem = f"does not work: {sqlite['problem']}"
-    rows = [("SQLite", problem if sqlite["problem"] else f"{sqlite['sqlite']}{works}")]
-    if driver is not None:
-        missing = f"no driver ({install_line('study')})"
-        rows.append(("PostgreSQL", driver["problem"] or driver["driver"] or missing))
-    if address is None and not found["imported"]:
-        return rows
-    if address is None:
-        rows.append(("", "no address given (--database, or AFFECTLAB_DATABASE): none tried"))
-        return rows
-    rows.append(("address", address["address"]))
-    if address["problem"]:
-        rows.append(("", f"not reached: {address['problem']}"))
-        return rows
-    rows.append(
-        (
-            "",
-            f"{address['kind']} {address['version']}, "
-            + ("tables may be made" if address["may_create"] else "no tables may be made")
-            + (", holds a study" if address["has_study"] else ", holds no study yet"),
-        )
-    )
+    if all(one.state == "here" for one in some):
+        return [(name, f"here, for {use.purpose}" if use else "here")]
+    missing = [one.name for one in some if one.state == "missing"]
+    said = "missing" if len(missing) == len(some) else f"missing {joined(missing)}"
+    parts = [said] if missing else []
+    parts += [f"{one.name}: {_state(one)}" for one in some if one.state in ("old", "broken")]
+    rows = [(name, "; ".join(parts))]
+    if use:
+        verbs = [*use.verbs, *(f"{verb} ({what})" for verb, what in use.partly.items())]
+        rows += [("", f"waiting: {', '.join(verbs)}"), ("", install_line(name))]
     return rows
 
 
-def _machine_rows(found: Mapping[str, Any]) -> list[Row]:
-    usable, all_of_them = found["usable_processors"], found["processors"]
-    processors = plural(usable, "processor")
-    if usable != all_of_them:
-        processors += f" of {all_of_them} may be used"
-    memory = _size(found["memory_bytes"])
-    if found["memory_limit_bytes"] is not None:
-        memory = f"{_size(found['memory_limit_bytes'])} may be used, of {memory}"
-    threads = [f"{name}={value}" for name, value in found["threads"].items()]
-    rows = [
-        ("processors", processors),
-        ("memory", memory),
-        *((_free(one.what), _disk(one)) for one in found["disks"]),
-        ("threads", joined(threads) if threads else "as many as each library chooses"),
-        *_accelerator_rows(found["accelerator"], looked=found["imported"]),
-    ]
-    browsers = [f"{one['version'] or 'a browser'} ({one['path']})" for one in found["browsers"]]
-    none = "none found here; whoever takes part brings their own"
-    rows.append(("browser", "; ".join(browsers) if browsers else none))
-    return rows
-
-
-def _accelerator_rows(found: Mapping[str, Any], *, looked: bool) -> list[Row]:
-    if not looked:
-        driver = found["driver"]
-        return [] if driver is None else [("driver", f"NVIDIA {driver}".strip())]
-    if found["problem"]:
-        return [("networks", f"torch cannot be asked: {found['problem']}")]
-    if found["torch"] is None:
-        rows = [("networks", "torch is not installed")]
-    else:
-        built = f"torch {found['torch']}, built for {found['built_for']}"
-        rows = [("networks", built + ("" if found["devices"] else "; computes on the CPU"))]
-    for one in found["devices"]:
-        free = "" if one["free_bytes"] is None else f", {_size(one['free_bytes'])} of it free"
-        rows.append((one["device"], f"{one['name']}, {_size(one['memory_bytes'])}{free}"))
-    if found["driver"]:
-        rows.append(("driver", f"NVIDIA {found['driver']}"))
-    if found["advice"]:
-        rows.append(("", found["advice"]))
-    return rows
-
-
-def _free(what: str) -> str:
-    return "disk" if what == "here" else f"disk, {what}"
-
-
-def _disk(one: Any) -> str:
-    if one.free_bytes is None:
-        return f"cannot be looked at: {one.path}"
-    return f"{_size(one.free_bytes)} free ({one.path})"
-
-
-def _size(n_bytes: int | None) -> str:
-    return "unknown" if n_bytes is None else f"{n_bytes / 2**30:,.1f} GiB"
-
-
-def _verdict(core: Sequence[Library]) -> str:
+def _verdict(core: list[Library]) -> str:
     if not core:
         return "affectlab itself is not installed: its metadata was not found."
     lacking = [one.name for one in core if one.state in ("missing", "broken")]
     if lacking:
         verb = "are" if len(lacking) > 1 else "is"
-        return (
-            f"{joined(lacking)} {verb} needed. Install affectlab again: "
-            f"{install_line()} --force-reinstall"
-        )
-    old = [one.name for one in core if one.state == "old"]
-    if old:
+        again = f"{install_line()} --force-reinstall"
+        return f"{joined(lacking)} {verb} needed. Install affectlab again: {again}"
+    if old := [one.name for one in core if one.is_old]:
         return f"Older than affectlab expects: {joined(old)}. {install_line()} --upgrade"
     return "Everything that affectlab needs is here."

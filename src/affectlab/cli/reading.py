@@ -357,7 +357,7 @@ def read_roles(text: str | None) -> dict[str, str] | None:
     roles: dict[str, str] = {}
     for part in listed(text):
         role, equals, column = part.partition("=")
-        if not equals or not role.strip() or not column.strip():
+        if not equals or not role.strip():
             raise InputError(f"--columns: {part!r} is not understood; expected role=column")
         roles[role.strip()] = column.strip()
     return roles

@@ -104,6 +104,10 @@ TREE = Branch(
                     "reliability.components.fixed_effects:mixed_model",
                     "ratings.csv --fixed gender",
                 ),
+                "severity": Operation(
+                    "reliability.severity.severity:rater_severity",
+                    "ratings.csv --scale 0-7 --group gender",
+                ),
                 "scores": Operation(
                     "reliability.stimulus_scores:stimulus_scores",
                     "ratings.csv --out scores.csv",
@@ -130,6 +134,10 @@ TREE = Branch(
                     "reliability.planning.plan:plan",
                     "pilot.csv --goal 10 --n-stimuli 500",
                     people=True,
+                ),
+                "enough": Operation(
+                    "reliability.planning.looks:enough_ratings",
+                    "ratings.csv --scale 0-7 --width 0.2",
                 ),
                 "golden": Operation(
                     "reliability.screening.golden:choose_golden",

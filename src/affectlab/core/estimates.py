@@ -211,7 +211,7 @@ class Estimates(Result):
     @classmethod
     def build(
         cls,
-        keys: Mapping[str, Sequence[str]],
+        keys: Mapping[str, Sequence[str] | pl.Series],
         *,
         value: Any,
         se: Any = math.nan,
@@ -236,11 +236,14 @@ class Estimates(Result):
         n = len(next(iter(keys.values())))
 
         def column(name: str, given: Any, dtype: Any) -> pl.Series:
-            if isinstance(given, str) or np.ndim(given) == 0:
-                given = [given] * n
+            if isinstance(given, str) or not (isinstance(given, pl.Series) or np.ndim(given)):
+                return pl.Series(name, [given], dtype=dtype).new_from_index(0, n)
             return pl.Series(name, given, dtype=dtype)
 
-        columns = [pl.Series(name, list(names), dtype=pl.String) for name, names in keys.items()]
+        columns = [
+            column(name, names if isinstance(names, pl.Series) else list(names), pl.String)
+            for name, names in keys.items()
+        ]
         numbers = [
             column(name, given, pl.Float64)
             for name, given in (("value", value), ("se", se), ("low", low), ("high", high))

@@ -731,7 +731,9 @@ def _left_out(
     if units and statistic.n_groups is None:
         values = _without_stimuli(statistic)
         present = design.stimulus.T
-        return LeftOut(what, values, present, statistic.effective, statistic.times)
+        return LeftOut(
+            what, values, present, statistic.effective, statistic.by_kurtosis, statistic.times
+        )
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
     most = statistic.n_groups or MOST_LEFT_OUT
     many = units and statistic.has_many_answers and n > LEFT_OUT_OF_MANY
@@ -751,6 +753,7 @@ def _left_out(
         values,
         present,
         statistic.effective if units else False,
+        statistic.by_kurtosis if units else False,
         groups=most if many else 0,
     )
 

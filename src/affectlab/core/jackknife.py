@@ -39,6 +39,9 @@ class LeftOut:
     effective: Bools | bool = False
     """Rows that are granted no more degrees of freedom than things in effect carry the error, or
     four."""
+    by_kurtosis: Bools | bool = False
+    """Rows that are granted as many as their variance has by the kurtosis of what things add, or
+    four."""
     times: Ints | None = None
     """How many alike things each one stands for, shape (things,); 1 each where not said."""
     groups: int = 0
@@ -86,13 +89,21 @@ class LeftOut:
         se: Floats = np.where(self.scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
         return se
 
+    def variance_of(self, contrasts: Floats) -> Floats:
+        """Variances of sums of rows that rest on the same things, from (rows, k) to (k,)."""
+        covariance = self.covariance(len(contrasts))[0]
+        variance = np.einsum("ik,ik->k", contrasts, covariance @ contrasts)
+        return np.where(self.scarce.any(), np.nan, np.maximum(variance, 0.0))
+
     def degrees(self) -> Floats | Ints:
         """Degrees of freedom, shape (rows,)."""
         n = np.maximum(self.count - 1, 1)
-        if not np.any(self.effective):
+        if not (np.any(self.effective) or np.any(self.by_kurtosis)):
             return n
-        carried = np.maximum(in_effect(self._apart, self._times) - 1, LEAST_EFFECTIVE)
-        return np.where(self.effective, np.minimum(carried, n), n)
+        carry = in_effect(self._apart, self._times)
+        carried = np.minimum(np.maximum(carry - 1, LEAST_EFFECTIVE), n)
+        known = np.minimum(np.maximum(of_variance(carry, self.count), LEAST_EFFECTIVE), n)
+        return np.where(self.effective, carried, np.where(self.by_kurtosis, known, n))
 
 
 def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
@@ -134,6 +145,34 @@ def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
         (times @ squares) ** 2, fourth, out=np.zeros(size.size), where=fourth > 0
     )
     return carry
+
+
+def of_variance(carry: Floats, n: Ints | Floats) -> Floats:
+    r"""Give the degrees of freedom of variances, shape (rows,), from the kurtosis of their parts.
+
+    The variance of a variance of n values is :math:`\sigma^4 (\kappa/n - (n - 3)/(n (n - 1)))`, and
+    that of one with f degrees of freedom :math:`2 \sigma^4 / f`: f is n - 1 for the normal kurtosis
+    of 3, and less where few values are large. 0 where nothing adds to it.
+
+    Parameters
+    ----------
+    carry
+        :math:`n / \kappa`, see :func:`in_effect`, shape (rows,).
+    n
+        Values, two or more, shape (rows,).
+
+    References
+    ----------
+    O'Neill (2014), American Statistician 68.
+
+    Examples
+    --------
+    >>> of_variance(np.array([20 / 3, 4.0]), np.array([20, 20])).round(1).tolist()
+    [19.0, 9.7]
+    """
+    n = np.maximum(n, 2)
+    with np.errstate(divide="ignore"):
+        return np.asarray(2 / (1 / carry - (n - 3) / (n * (n - 1.0))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,26 +266,35 @@ class Jackknife:
             return np.ones(self.value.size, dtype=np.bool_)
         return np.asarray(~self.about_these_raters)
 
-    def spread(self) -> tuple[Floats, Floats]:
+    def spread(self, contrasts: Floats | None = None) -> tuple[Floats, Floats]:
         """Give standard errors, and degrees of freedom, ``nan`` where there is no error.
 
         Variances of stimuli and of raters are added, less what both count, and their degrees of
         freedom as Satterthwaite adds them. The sum is at least the larger of the two.
+
+        Parameters
+        ----------
+        contrasts
+            Sums of rows to give them for, shape (rows, k), by default of each row; all rows rest on
+            the same things then.
 
         References
         ----------
         Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering"; MacKinnon,
         Nielsen and Webb (2024), "Jackknife inference with two-way clustering".
         """
-        variance, larger, per_freedom = np.zeros((3, self.value.size))
+        rows = slice(None if contrasts is None else 1)
+        size = self.value.size if contrasts is None else contrasts.shape[1]
+        variance, larger, per_freedom = np.zeros((3, size))
         for part in self.parts:
-            square = np.where(self._counts(part), part.error() ** 2, 0.0)
+            square = part.error() ** 2 if contrasts is None else part.variance_of(contrasts)
+            square = np.where(self._counts(part)[rows], square, 0.0)
             if part.what == "answers":
                 variance -= square
                 continue
             variance += square
             larger = np.maximum(larger, square)
-            per_freedom += square**2 / part.degrees()
+            per_freedom += square**2 / part.degrees()[rows]
         variance = np.maximum(variance, larger)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(variance), np.where(variance > 0, variance**2 / per_freedom, np.nan)
@@ -319,6 +367,7 @@ class Jackknife:
                 combine(np.where(part.present, part.values, self.value)).reshape(-1, value.size),
                 np.any(part.present, axis=1, keepdims=True).repeat(value.size, axis=1),
                 effective=bool(np.all(part.effective)),
+                by_kurtosis=bool(np.all(part.by_kurtosis)),
                 times=part.times,
             )
             for part in self.parts
@@ -351,6 +400,7 @@ def differences(of: Jackknife, first: Ints, second: Ints, **more: Any) -> Jackkn
             values=value + sign * (part.values[:, rows] - of.value[rows]),
             present=part.present[:, rows],
             effective=np.broadcast_to(part.effective, of.value.shape)[rows],
+            by_kurtosis=np.broadcast_to(part.by_kurtosis, of.value.shape)[rows],
         )
         for rows, sign in ((first, 1), (second, -1))
     )

@@ -588,6 +588,8 @@ def parse_spec(text: str, kind: str = "metric") -> tuple[str, dict[str, Any]]:
     ('landmarks', {'file': 'points.npz', 'points': [0, 16]})
     >>> parse_spec("lpips,trunk='a,b.pth',net=vgg")
     ('lpips', {'trunk': 'a,b.pth', 'net': 'vgg'})
+    >>> parse_spec("qualtrics,questions=[Q5, Q6 again]")
+    ('qualtrics', {'questions': ['Q5', 'Q6 again']})
     """
     name, *parts = _split(text)
     settings: dict[str, Any] = {}
@@ -626,4 +628,6 @@ def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
+        if text.startswith("[") and text.endswith("]") and text[1:-1].strip():
+            return [_value(part.strip()) for part in _split(text[1:-1])]
         return text

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
@@ -116,6 +117,31 @@ class Clusters:
     def units(self) -> str:
         """What several of them are."""
         return many(self.name)
+
+
+def clusters_of(given: ArrayLike | Clusters | None, n: int) -> Clusters | None:
+    """Cluster of each item, numbered from 0 in order of first use, or nothing.
+
+    Raises
+    ------
+    InputError
+        When the length is wrong or an item has no cluster.
+    """
+    if given is None:
+        return None
+    name = "cluster"
+    if isinstance(given, Clusters):
+        name, given = given.name, given.code.tolist()
+    values = given if isinstance(given, list) else list(np.asarray(given, dtype=object).ravel())
+    if len(values) != n:
+        raise InputError(f"clusters: {len(values)} names; expected one per item, {n}")
+    codes: dict[Any, int] = {}
+    found = np.empty(n, dtype=np.int64)
+    for item, value in enumerate(values):
+        if value is None or value != value:
+            raise InputError(f"clusters, item {item}: it belongs to no cluster; expected a name")
+        found[item] = codes.setdefault(value, len(codes))
+    return Clusters(found, len(codes), name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +299,8 @@ class Statistic:
     answers, which either counts: it leaves out stimuli and raters together, too."""
     effective: Bools | bool = False
     """Rows to which a jackknife grants no more degrees of freedom than stimuli carry the error."""
+    by_kurtosis: Bools | bool = False
+    """Rows to which it grants as many as the variance over stimuli has by their kurtosis."""
     n_rows: int | None = None
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
     times: Ints | None = None

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from affectlab.ratings.clusters import (
         ClusterLike as ClusterLike,
         StimulusClusters as StimulusClusters,
+        clusters_of_named as clusters_of_named,
         stimulus_clusters as stimulus_clusters,
     )
     from affectlab.ratings.known_raters import (

@@ -519,7 +519,9 @@ def row_column(ratings: Ratings, name: str, *, stimuli_first: bool = False) -> p
         Whether an attribute that both have is that of stimuli, as of columns that say the same of
         every answer to a stimulus.
     """
-    if name in ratings.coded_frame.columns:
+    body = ratings._body
+    own = {"stimulus", "rater", "value", *body.extras} | ({"label"} if body.label else set())
+    if name in own:
         return ratings.coded_frame[name]
     tables = [(ratings.raters, ratings.rater_code), (ratings.stimuli, ratings.stimulus_code)]
     for table, code in reversed(tables) if stimuli_first else tables:

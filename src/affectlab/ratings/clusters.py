@@ -163,6 +163,22 @@ def stimulus_clusters(data: Ratings | ArrayLike, cluster: ClusterLike = None) ->
     return _of_column(data, cluster)
 
 
+def clusters_of_named(names: Sequence[str], cluster: ClusterLike) -> StimulusClusters:
+    """Find what stimuli belong to of which no more than their names is known.
+
+    Parameters
+    ----------
+    names
+        The stimuli.
+    cluster
+        A mapping from stimulus to cluster, the cluster of each stimulus, or ``"none"``.
+    """
+    units = np.empty((1, len(names)))
+    if cluster is None or isinstance(cluster, str | Mapping) or len(cluster) != len(names):
+        return stimulus_clusters(units, cluster)
+    return stimulus_clusters(units, dict(zip(names, cluster, strict=True)))
+
+
 def _of_array(data: ArrayLike, cluster: ClusterLike) -> StimulusClusters:
     if cluster is None:
         return StimulusClusters()

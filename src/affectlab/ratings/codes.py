@@ -61,6 +61,15 @@ class Coded:
         lookup = np.array([position[name] for name in own], dtype=np.int32)
         return Coded(pl.Series("name", order, dtype=pl.String), frozen(lookup[self.code]))
 
+    def by_name(self) -> Coded:
+        """Put the distinct names in the order of the alphabet."""
+        if self.names.is_sorted():
+            return self
+        order = self.names.arg_sort()
+        place = np.empty(self.n, dtype=np.int32)
+        place[order.to_numpy()] = np.arange(self.n, dtype=np.int32)
+        return Coded(self.names.gather(order), frozen(place[self.code]))
+
     def rename(self, new_names: list[str]) -> Coded:
         """Give the distinct names new names; names that become equal are joined."""
         position: dict[str, int] = {}

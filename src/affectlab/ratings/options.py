@@ -33,6 +33,8 @@ Wide = Literal[
     "labels,stimuli",
     "raters,labels",
     "labels,raters",
+    "sessions,labels",
+    "labels,sessions",
 ]
 """What there is a column for each of; of two, what the two parts of a column's name are. Votes are
 columns of categories that count how many chose each."""

@@ -46,7 +46,7 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
         for name, kind in zip(data.rater_names, data.rater_kinds, strict=True)
         if listed == "nobody" or (listed == "models" and kind in HUMAN_KINDS)
     )
-    stimulus = body.stimulus.reorder(sorted(data.stimulus_names))
+    stimulus = body.stimulus.by_name()
     rater = body.rater.reorder(drawn)
     label = places_in(sorted(data.label_names), data.label_names)[data.label_code]
     key = (stimulus.code.astype(np.int64) * rater.n + rater.code) * data.n_labels + label

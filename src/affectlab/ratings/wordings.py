@@ -143,21 +143,6 @@ _NO_ANSWER = {
     *("wolę nie odpowiadać", "nie dotyczy"),
 }
 """What stands for no answer beside numbers, or beside words that have an order."""
-EMOTIONS = {
-    *("freude", "angst", "furcht", "wut", "ärger", "zorn", "trauer", "traurigkeit", "ekel"),
-    *("überraschung", "scham", "schuld", "stolz", "verachtung", "liebe", "neid"),
-    *("fröhlich", "ängstlich", "wütend", "traurig", "angeekelt", "überrascht"),
-    *("joie", "peur", "colère", "tristesse", "dégoût", "honte", "culpabilité", "fierté"),
-    *("mépris", "amour", "alegría", "miedo", "ira", "enfado", "enojo", "tristeza", "asco"),
-    *("sorpresa", "vergüenza", "culpa", "orgullo", "desprecio", "gioia", "paura", "rabbia"),
-    *("tristezza", "disgusto", "vergogna", "colpa", "orgoglio", "disprezzo", "alegria", "medo"),
-    *("raiva", "nojo", "vergonha", "desprezo", "vreugde", "blijdschap", "boosheid", "woede"),
-    *("verdriet", "droefheid", "walging", "verrassing", "schaamte", "trots", "minachting"),
-    *("radość", "strach", "złość", "gniew", "smutek", "wstręt", "zaskoczenie", "wstyd", "duma"),
-    *("valenz", "erregung", "dominanz", "intensität", "arousal", "valencia", "activación"),
-    *("valenza", "valência", "valentie", "opwinding", "walencja", "pobudzenie"),
-}
-"""Basic emotions and dimensions in German, French, Spanish, Italian, Portuguese, Dutch, Polish."""
 _NUMBERED = re.compile(r"\d+\s*[-–—=:.)]\s*|\s*\(\d+\)$")
 """A number in front of a word, or behind it."""
 

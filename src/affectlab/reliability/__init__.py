@@ -33,6 +33,8 @@ from affectlab.reliability.duplicates import (
 from affectlab.reliability.internal_consistency import internal_consistency
 from affectlab.reliability.planning import (
     PlanModel,
+    confidence_at_any_look as confidence_at_any_look,
+    enough_ratings,
     pilot_report,
     plan,
     plan_model,
@@ -48,6 +50,7 @@ from affectlab.reliability.screening import (
     load_policy,
     screen,
 )
+from affectlab.reliability.severity import rater_severity
 from affectlab.reliability.subject_models import (
     mean_opinion_scores,
     opinion_histogram,
@@ -65,6 +68,7 @@ __all__ = [
     "consensus_flow",
     "dawid_skene",
     "duplicate_raters",
+    "enough_ratings",
     "fleiss_kappa",
     "gwet_ac",
     "internal_consistency",
@@ -87,6 +91,7 @@ __all__ = [
     "ppca",
     "random_pair_kappa",
     "rater_agreement",
+    "rater_severity",
     "screen",
     "self_consistency",
     "split_half",

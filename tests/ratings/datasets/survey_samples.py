@@ -176,6 +176,35 @@ SURVEYS = {
         [1, "11/27/26 9:00:00", "11/27/26 9:04:00", "anonymous", "", 31, "Joy;Awe", "Fear"],
         [2, "11/27/26 9:10:00", "11/27/26 9:14:00", "anonymous", "", 40, "Awe;Fear", "Joy"],
     ),
+    "sosci": table(
+        ["CASE", "QUESTNNR", "STARTED", "SD02", "B101_01", "B101_02", "B201_01", "B201_02"],
+        [
+            "Interview",
+            "Fragebogen",
+            "Beginn",
+            "Alter",
+            *(f"{shown}: {felt}" for shown in ("Hund", "Unfall") for felt in ("Freude", "Angst")),
+        ],
+        [120, "base", "2026-05-04 09:00", 31, 5, 2, 1, -9],
+        [122, "base", "2026-05-04 09:11", 40, 4, 1, 2, 6],
+    ),
+    "wenjuanxing": table(
+        [
+            "序号",
+            "提交答卷时间",
+            "所用时间",
+            "来自IP",
+            "1、您的年龄",
+            *(
+                f"{n}、请评价视频{film}—{felt}"
+                for n, film in ((2, "A"), (3, "B"))
+                for felt in ("愉悦", "恐惧")
+            ),
+            "总分",
+        ],
+        [1, "2026/5/4 10:22:00", "124秒", "192.0.2.7", 26, 6, 2, 1, 5, 14],
+        [2, "2026/5/4 11:22:00", "210秒", "192.0.2.8", 28, 7, 1, 2, 6, 16],
+    ),
     "surveymonkey": table(
         ["Respondent ID", "Collector ID", "Start Date", "Face 1", "", "Face 2", "", "How old?"],
         ["", "", "", "Joy", "Fear", "Joy", "Fear", "Response"],

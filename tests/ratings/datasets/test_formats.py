@@ -102,9 +102,9 @@ SAMPLES |= TOOLS
 TWO_FILES = ("affective-text", "dailydialog")
 """Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
-ANY = {"table", "affectlab", "excel", "pivot", "spss", "stata"}
-"""What any file is read as, what any workbook, pivot table or file of a statistics program is, and
-what says itself that it was written here."""
+ANY = {"table", "affectlab", "excel", "nameless", "pivot", "spss", "stata"}
+"""What any file is read as; any workbook, table under two rows of names or none, and file of a
+statistics program; and what says itself that it was written here."""
 
 
 def sniffed(path):

@@ -15,13 +15,18 @@ from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import Target, infer
-from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Statistic, from_weights
+from affectlab.core.statistic import (
+    FEWEST_CLUSTERS,
+    Clusters,
+    Statistic,
+    clusters_of,
+    from_weights,
+)
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
     Coded,
     LabelsLike,
-    clusters_of,
     code_labels,
     weights_of,
 )

@@ -64,6 +64,7 @@ from affectlab.ratings import (
     StimulusClusters,
     as_listed,
     canonical,
+    clusters_of_named,
     rows_as_listed,
     stimulus_clusters,
 )
@@ -193,10 +194,7 @@ def stimuli_drawn(ratings: Ratings | Classes, cluster: ClusterLike) -> StimulusC
     """Find what stimuli belong to; classes alone do not say, but may be told one for each."""
     if isinstance(ratings, Ratings):
         return stimulus_clusters(ratings, cluster)
-    names = ratings.stimuli
-    if cluster is None or isinstance(cluster, str | Mapping) or len(cluster) != len(names):
-        return stimulus_clusters(np.empty((1, len(names))), cluster)
-    return stimulus_clusters(np.empty((1, len(names))), dict(zip(names, cluster, strict=True)))
+    return clusters_of_named(ratings.stimuli, cluster)
 
 
 def drawn_of(
@@ -534,7 +532,7 @@ def evaluate_classification(
     distances = []
     if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, label_map, scores):
         try:
-            distances.append(_distances(ratings, models, classes, judging, n_boot, seed))
+            distances.append(_distances(ratings, models, classes, judging, cluster, n_boot, seed))
         except InputError as error:
             notes.append(f"the distribution of people's answers is not compared: {error}")
     confused = list(confusions)
@@ -599,6 +597,7 @@ def _distances(
     models: ModelRatings | None,
     classes: Classes,
     judging: Judging,
+    cluster: ClusterLike,
     n_boot: int,
     seed: int | np.random.Generator | None,
 ) -> Table:
@@ -613,6 +612,7 @@ def _distances(
         taxonomy=None if judging.costs is None else classes.taxonomy,
         costs=judging.costs,
         metrics=metrics,
+        cluster=cluster,
         n_boot=n_boot,
         seed=seed,
     )

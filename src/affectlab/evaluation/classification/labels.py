@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import as_floats
 from affectlab.core.errors import InputError
-from affectlab.core.statistic import Clusters
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.label_facts import LabelFacts, TaxonomyLike, label_facts
 
@@ -210,31 +209,6 @@ def weights_of(given: ArrayLike | None, n: int) -> Floats | None:
             f"sample_weight, item {wrong[0]}: {weights[wrong[0]]:g}; expected 0 or more"
         )
     return weights
-
-
-def clusters_of(given: ArrayLike | Clusters | None, n: int) -> Clusters | None:
-    """Cluster of each item, numbered from 0 in order of first use, or nothing.
-
-    Raises
-    ------
-    InputError
-        When the length is wrong or an item has no cluster.
-    """
-    if given is None:
-        return None
-    name = "cluster"
-    if isinstance(given, Clusters):
-        name, given = given.name, given.code.tolist()
-    values = given if isinstance(given, list) else list(np.asarray(given, dtype=object).ravel())
-    if len(values) != n:
-        raise InputError(f"clusters: {len(values)} names; expected one per item, {n}")
-    codes: dict[Any, int] = {}
-    found = np.empty(n, dtype=np.int64)
-    for item, value in enumerate(values):
-        if value is None or value != value:
-            raise InputError(f"clusters, item {item}: it belongs to no cluster; expected a name")
-        found[item] = codes.setdefault(value, len(codes))
-    return Clusters(found, len(codes), name)
 
 
 # Several labels per item: from lists of names, or 0/1 columns, to an indicator matrix.

@@ -14,7 +14,7 @@ from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
-from affectlab.core.statistic import Clusters, from_weights
+from affectlab.core.statistic import Clusters, clusters_of, from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
@@ -27,7 +27,6 @@ from affectlab.evaluation.classification.estimates import (
 from affectlab.evaluation.classification.labels import (
     LabelSets,
     LabelsLike,
-    clusters_of,
     code_labels,
     is_multilabel,
     label_sets,

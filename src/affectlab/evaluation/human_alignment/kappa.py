@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.core.arrays import mean_of_defined
+from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel, Panel
 
@@ -63,8 +63,6 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
     A pair of people counts with the product of their numbers of copies, and a person never meets
     a copy of theirs: two copies of one person always agree, which says nothing about people.
     """
-    from affectlab.evaluation.human_alignment.kappa_kernels import mean_of_pairs
-
     sets, of_model = part.sets
     found = Agreements.unknown(part, draws.n_rows)
     copies = np.ascontiguousarray(draws.raters.T, dtype=np.float64)
@@ -81,9 +79,8 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
             kappa = pairs.kappas(kind[answered], alike, n_levels)[:, row.reshape(-1)]
             of_people, of_models = np.split(kappa, [pairs.n_people])
             v = np.ascontiguousarray(copies[:, where])
-            mean, single = np.empty(kappa.shape[1]), np.empty((part.n_people, kappa.shape[1]))
             first, second = pairs.a[: pairs.n_people], pairs.b[: pairs.n_people]
-            mean_of_pairs(of_people, first, second, v, mean, single)
+            mean, single = _means_of_pairs(of_people, first, second, v)
             found.among[judged, where] = mean
             by_model = of_models.reshape(judged.size, part.n_people, kappa.shape[1])
             found.models[judged, where] = mean_of_defined(by_model, 1, v)
@@ -93,6 +90,39 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
             if where.start == 0:
                 found.beside[judged] = single[:, 0]
     return found
+
+
+def _means_of_pairs(
+    kappa: Floats, first: Ints, second: Ints, copies: Floats
+) -> tuple[Floats, Floats]:
+    """Average the defined values of pairs of people, over all pairs and over those of each person.
+
+    Parameters
+    ----------
+    kappa
+        Shape (pairs, replicates).
+    first, second
+        The people of each pair, shape (pairs,).
+    copies
+        How often each person was drawn, shape (people, replicates).
+
+    Returns
+    -------
+    Shape (replicates,): a pair counts with the product of its copies; and (people, replicates):
+    another person counts with their copies, whether or not the person was drawn.
+    """
+    known = ~np.isnan(kappa)
+    kappa = np.where(known, kappa, 0.0)
+    of_first, of_second = copies[first] * known, copies[second] * known
+    both = of_first * of_second
+    is_first, is_second = (
+        np.equal.outer(np.arange(len(copies)), side).astype(np.float64) for side in (first, second)
+    )
+    summed = is_first @ (of_second * kappa) + is_second @ (of_first * kappa)
+    return (
+        ratio((both * kappa).sum(axis=0), both.sum(axis=0)),
+        ratio(summed, is_first @ of_second + is_second @ of_first),
+    )
 
 
 def _table(panel: Panel, part: LabelPanel, answered: Bools, judged: Ints) -> Floats:

@@ -1,4 +1,4 @@
-"""Kappa of pairs of raters, and its means over people, in every replicate."""
+"""Kappa of pairs of raters in every replicate."""
 
 from __future__ import annotations
 
@@ -141,59 +141,6 @@ def nominal_lanes(
                 chance += of_x[level, lane] * of_y[level, lane]
             room = n[lane] * n[lane] - chance
             kappa[p, lane] = (n[lane] * agreed[lane] - chance) / room if room > 0.0 else np.nan
-
-
-@kernel
-def mean_of_pairs(
-    kappa: Floats,
-    first: NDArray[np.int32],
-    second: NDArray[np.int32],
-    copies: Floats,
-    mean: Floats,
-    persons: Floats,
-) -> None:
-    """Average the defined values of pairs of people, over all pairs and over those of each person.
-
-    Parameters
-    ----------
-    kappa
-        Shape (pairs, replicates).
-    first, second
-        The people of each pair, shape (pairs,).
-    copies
-        How often each person was drawn, shape (people, replicates).
-    mean
-        Overwritten, shape (replicates,): a pair counts with the product of its copies.
-    persons
-        Overwritten, shape (people, replicates): another person counts with their copies, whether
-        or not the person was drawn.
-    """
-    total, totals = np.zeros(mean.size), np.zeros(persons.shape)
-    mean[:] = 0.0
-    persons[:] = 0.0
-    for p in range(first.size):
-        a, b = first[p], second[p]
-        _add_one(kappa[p], copies[a] * copies[b], mean, total)
-        _add_one(kappa[p], copies[b], persons[a], totals[a])
-        _add_one(kappa[p], copies[a], persons[b], totals[b])
-    _divide(mean, total)
-    for person in range(persons.shape[0]):
-        _divide(persons[person], totals[person])
-
-
-@kernel
-def _add_one(value: Floats, weight: Floats, summed: Floats, total: Floats) -> None:
-    for r in range(value.size):
-        known = value[r] == value[r]
-        used = weight[r] if known else 0.0
-        summed[r] += used * (value[r] if known else 0.0)
-        total[r] += used
-
-
-@kernel
-def _divide(summed: Floats, total: Floats) -> None:
-    for r in range(summed.size):
-        summed[r] = summed[r] / total[r] if total[r] > 0.0 else np.nan
 
 
 # Disagreement of raters, observed and by chance, summed over all pairs in every replicate.

@@ -45,7 +45,11 @@ def spearman_of_label(part: LabelPanel, draws: Copies) -> Agreements:
 def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
     """Correlations of each person, by set of stimuli, and of each model with each panel."""
     from affectlab.core.compiled import in_threads
-    from affectlab.evaluation.human_alignment.spearman_kernels import MOST_DRAWN, correlate_lists
+    from affectlab.evaluation.human_alignment.spearman_kernels import (
+        MOST_DRAWN,
+        correlate_lists,
+        medians_of_others,
+    )
 
     sets, of_model = part.sets
     start, item, value = part.by_person
@@ -72,15 +76,36 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
 
     def some_rows(rows: Ints) -> None:
         alone, found = own[rows], models[rows]
+        median, met = np.empty(value.size), np.zeros(value.size, dtype=np.bool_)
+        copies = draws.raters[rows[0]]
+        medians_of_others(cell, by_value, person, numbers, copies, median, met)
+        middle = _numbered(median, met, start, n_levels if regular else None)
         correlate_lists(
-            *(cell, by_value, start, item, person, numbers, level, n_levels, regular),
-            *(of_model, sets, answer, n_answers, kind, weights[rows], draws.raters[rows[0]]),
-            *(alone, found),
+            *(start, item, level, n_levels, *middle, met, of_model, sets, answer, n_answers),
+            *(kind, weights[rows], alone, found),
         )
         own[rows], models[rows] = alone, found
 
     in_threads(some_rows, _of_same_people(draws))
     return own, models
+
+
+def _numbered(
+    median: Floats, met: Bools, start: Ints, n_levels: int | None
+) -> tuple[NDArray[np.int32], Ints]:
+    """Number twice the medians of the others in their order, person by person.
+
+    Where medians are of levels on a grid they are numbers of levels, and so are sums of two.
+    """
+    n_people = start.size - 1
+    if n_levels is not None:
+        return np.where(met, median, 0).astype(np.int32), np.full(n_people, 2 * n_levels - 1)
+    middle, n_middles = np.zeros(median.size, dtype=np.int32), np.ones(n_people, dtype=np.int64)
+    for i in range(n_people):
+        rows = slice(start[i], start[i + 1])
+        known, middle[rows][met[rows]] = np.unique(median[rows][met[rows]], return_inverse=True)
+        n_middles[i] = max(known.size, 1)
+    return middle, n_middles
 
 
 def _correlate_set(

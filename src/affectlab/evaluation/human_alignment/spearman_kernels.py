@@ -90,7 +90,9 @@ def _correlate_codes(
         weight, column_rank = weights[b], ranks[b]
         products = 0.0
         if joint:
-            table[:] = whole
+            # A loop: `table[:] = whole` takes numba a second to compile.
+            for c in range(n_cells):
+                table[c] = whole[c]
             for k in range(n_kinds):
                 if weight[k] != 1:
                     more = np.int64(weight[k]) - 1
@@ -118,7 +120,7 @@ def _correlate_codes(
 
 
 @kernel
-def _medians(
+def medians_of_others(
     cell: Ints,
     listed: Ints,
     person: NDArray[np.int32],
@@ -171,22 +173,19 @@ def _medians(
 
 @kernel
 def correlate_lists(
-    cell: Ints,
-    listed: Ints,
     start: Ints,
     item: NDArray[np.int32],
-    person: NDArray[np.int32],
-    value: Floats,
     code: NDArray[np.int32],
     n_levels: int,
-    regular: bool,
+    middle: NDArray[np.int32],
+    n_middles: Ints,
+    met: Bools,
     group: NDArray[np.int32],
     answered: Bools,
     answer: NDArray[np.int32],
     n_answers: Ints,
     kind: NDArray[np.int32],
     weights: Bytes,
-    copies: NDArray[np.int32],
     own: Floats,
     models: Floats,
 ) -> None:
@@ -197,16 +196,17 @@ def correlate_lists(
 
     Parameters
     ----------
-    cell, listed, person, value
-        As for :func:`_medians`.
     start, item
         Where the answers of each person start, shape (people + 1,), and what each is about.
     code
         Level of each answer, shape (answers,), person after person.
     n_levels
         How many there are.
-    regular
-        Whether ``value`` holds the levels, so that a sum of two of them is a place.
+    middle, n_middles
+        Medians of the others, numbered in their order, shape (answers,), and how many there are for
+        each person, shape (people,).
+    met
+        Whether anybody else answered, shape (answers,).
     group
         Set of items of each model, shape (models,).
     answered
@@ -215,47 +215,31 @@ def correlate_lists(
         Codes of the answers of each model in their order, shape (models, items), and how many.
     kind, weights
         As for :func:`_correlate_codes`, of all items.
-    copies
-        How often each person was drawn, shape (people,).
     own
         Overwritten: shape (replicates, people, sets).
     models
         Overwritten: shape (replicates, people, models).
     """
-    median, met = np.empty(value.size), np.empty(value.size, np.bool_)
-    _medians(cell, listed, person, value, copies, median, met)
     place, about = np.empty(item.size, np.int64), np.empty(item.size, np.int32)
-    middle, of_kind = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
+    of_kind = np.empty(item.size, np.int32)
     first, second = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
     changes = int(np.sum(weights != 1))
-    for i in range(copies.size):
+    for i in range(n_middles.size):
         n = 0
         for t in range(start[i], start[i + 1]):
             if met[t]:
                 place[n] = t
                 n += 1
-        n_middles = 2 * n_levels - 1
-        if regular:
-            for k in range(n):
-                middle[k] = np.int32(median[place[k]])
-        else:
-            theirs = median[place[:n]]
-            by_median = np.argsort(theirs)
-            n_middles = 1
-            for k in range(n):
-                if k > 0 and theirs[by_median[k]] > theirs[by_median[k - 1]]:
-                    n_middles += 1
-                middle[by_median[k]] = n_middles - 1
         for g in range(answered.shape[0]):
             size = 0
             # What is not in the set is overwritten by the next, which costs less than a branch.
             for k in range(n):
                 s = np.uint64(item[place[k]])
                 about[size], of_kind[size] = s, kind[s]
-                first[size], second[size] = code[place[k]], middle[k]
+                first[size], second[size] = code[place[k]], middle[place[k]]
                 size += answered[g, s]
-            panel = second[:size], n_middles, of_kind[:size], weights, changes
-            of_panel = np.empty((weights.shape[0], n_middles)), np.empty(weights.shape[0])
+            panel = second[:size], n_middles[i], of_kind[:size], weights, changes
+            of_panel = np.empty((weights.shape[0], n_middles[i])), np.empty(weights.shape[0])
             _correlate_codes(first[:size], n_levels, *panel, own[:, i, g], *of_panel)
             for f in range(group.size):
                 if group[f] == g:
@@ -361,7 +345,8 @@ def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32]) -> tuple[NDArr
         for k in range(n_steps):
             _leave_out(counts[k], reached[met[i], k], several, left)
             _below(left, (size + 1) // 2, size // 2 + 1, middle)
-        middles[i] = middle
+        for s in range(n):
+            middles[i, s] = middle[s]
     return middles, met
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from itertools import product
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,8 @@ Ties: TypeAlias = Literal["half", "drop", "davidson", "threshold"]
 _ROUNDS = 200
 _SMALL = 1e-10
 _SINGULAR = 1e-9
+_BLOCK = 1 << 22
+"""Numbers that are held at once while clusters are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +40,16 @@ class Votes:
         """Count single choices; and say of which kind each of them is."""
         turned = tie & (first > second)
         a, b = np.where(turned, second, first), np.where(turned, first, second)
-        kinds, kind = np.unique(
-            np.column_stack([a, b, np.where(turned, -left, left), tie]), axis=0, return_inverse=True
+        # One number for each kind: sorting rows would take ten times as long.
+        k = max(a.max(initial=0), b.max(initial=0)) + 1
+        side = np.where(turned, -left, left).astype(np.int64) + 1
+        code, kind, times = np.unique(
+            ((a * k + b) * 3 + side) * 2 + tie, return_inverse=True, return_counts=True
         )
-        kind = kind.ravel()
-        a, b = kinds[:, :2].T.astype(np.int64)
-        weight = np.bincount(kind, minlength=len(kinds)).astype(np.float64)
-        return cls(a, b, kinds[:, 2], kinds[:, 3] > 0, weight), kind
+        pair, tied = np.divmod(code, 2)
+        pair, side = np.divmod(pair, 3)
+        a, b = np.divmod(pair, k)
+        return cls(a, b, side.astype(np.float64) - 1, tied > 0, times.astype(np.float64)), kind
 
     def joined(self, other: Votes) -> Votes:
         """These kinds of choices, then those of another."""
@@ -236,9 +241,19 @@ class Fit:
             scores[:, -1] += slope[:, 1]
         return scores
 
-    def information(self, weight: Floats, rows: Ints | slice = slice(None)) -> Floats:
-        """Negative second derivative of the choices of these kinds, (parameters, parameters)."""
-        return _information(self.design[rows], self.pulls[1][rows], weight, self.model)
+    def information(self, weight: Floats) -> Floats:
+        """Negative second derivative of choices of all kinds, (parameters, parameters)."""
+        return _information(self.votes, self.n_systems, self.model, self.pulls[1], weight)
+
+    @property
+    def information_of_each(self) -> Any:
+        """The same of one choice of each kind, sparse, (kinds, parameters x parameters)."""
+        from scipy.sparse import csr_array
+
+        place, value = _entries(self.votes, self.n_systems, self.model, self.pulls[1])
+        kinds = np.broadcast_to(np.arange(self.votes.weight.size), place.shape)
+        shape = self.votes.weight.size, self.parameters.size**2
+        return csr_array((value.ravel(), (kinds.ravel(), place.ravel())), shape=shape)
 
 
 def _design(votes: Votes, k: int, model: ChoiceModel) -> Floats:
@@ -250,14 +265,35 @@ def _design(votes: Votes, k: int, model: ChoiceModel) -> Floats:
     return design
 
 
-def _information(design: Floats, bend: Floats, weight: Floats, model: ChoiceModel) -> Floats:
-    out = (design * (weight * bend[:, 0, 0])[:, None]).T @ design
+def _entries(votes: Votes, k: int, model: ChoiceModel, bend: Floats) -> tuple[Ints, Floats]:
+    """Entries of the information of each kind of choice that are not 0, which may repeat.
+
+    Returns
+    -------
+    Places in the flattened matrix, and values, shape (entries, kinds).
+    """
+    n, ones = k + model.position + model.with_ties, np.ones(votes.weight.size)
+    # The parameters of a choice: whether they act by u or tau, and how much.
+    acting = [(votes.first, 0, ones), (votes.second, 0, -ones)]
+    if model.position:
+        acting.append((np.full_like(votes.first, k), 0, votes.left))
     if model.with_ties:
-        cross = (weight * bend[:, 0, 1]) @ design
-        out[-1] += cross
-        out[:, -1] += cross
-        out[-1, -1] += weight @ bend[:, 1, 1]
-    return out
+        acting.append((np.full_like(votes.first, n - 1), 1, ones))
+    places, values = zip(
+        *(
+            (a * n + b, by_a * by_b * bend[:, of_a, of_b])
+            for (a, of_a, by_a), (b, of_b, by_b) in product(acting, repeat=2)
+        ),
+        strict=True,
+    )
+    return np.array(places), np.array(values)
+
+
+def _information(votes: Votes, k: int, model: ChoiceModel, bend: Floats, weight: Floats) -> Floats:
+    place, value = _entries(votes, k, model, bend)
+    n = k + model.position + model.with_ties
+    total = np.bincount(place.ravel(), (value * weight).ravel(), n * n)
+    return total.astype(np.float64, copy=False).reshape(n, n)
 
 
 def fit_choices(votes: Votes, n_systems: int, model: ChoiceModel) -> Fit:
@@ -284,7 +320,7 @@ def fit_choices(votes: Votes, n_systems: int, model: ChoiceModel) -> Fit:
         gradient = (votes.weight * slope[:, 0]) @ design
         if model.with_ties:
             gradient[-1] += votes.weight @ slope[:, 1]
-        information = _information(design, bend, votes.weight, model) + mean
+        information = _information(votes, n_systems, model, bend, votes.weight) + mean
         if np.linalg.eigvalsh(information)[0] < _SINGULAR:
             break
         step = np.linalg.solve(information, gradient)
@@ -323,40 +359,94 @@ def without_clusters(fit: Fit, kind: Ints, cluster: Ints) -> tuple[Floats, Ints]
     MacKinnon, Nielsen and Webb (2023), "Fast and reliable jackknife and bootstrap methods for
     cluster-robust inference", Journal of Applied Econometrics 38.
     """
-    k, with_ties = fit.n_systems, fit.model.with_ties
+    n_kinds, n = fit.votes.weight.size, fit.parameters.size
+    key, often = np.unique(cluster * n_kinds + kind, return_counts=True)
+    of, kinds = np.divmod(key, n_kinds)
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    size = np.diff(np.append(starts, of.size))
     whole = fit.information(fit.votes.weight)
-    whole[:k, :k] += 1.0 / k
-    inverse, scores = np.linalg.inv(whole), fit.scores()
-    slope, bend = fit.pulls
-    order = np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    contents = Counter(tuple(np.sort(part)) for part in np.split(kind[order], starts[1:]))
-    left_out = np.full((len(contents), fit.parameters.size), np.nan)
-    for row, key in enumerate(contents):
-        kinds, often = np.unique(key, return_counts=True)
-        if len(kinds) * (1 + with_ties) < fit.parameters.size:
-            # The same by the few derivatives of the cluster, and the inverse of all information.
-            design, weighed = fit.design[kinds], often * bend[kinds, 0, 0]
-            pull = often * slope[kinds, 0]
-            inner = np.diag(weighed)
-            if with_ties:
-                of_ties = np.zeros_like(design)
-                of_ties[:, -1] = 1.0
-                design, pull = (
-                    np.vstack([design, of_ties]),
-                    np.append(pull, often * slope[kinds, 1]),
-                )
-                cross, own = (np.diag(often * bend[kinds, at, 1]) for at in (0, 1))
-                inner = np.block([[inner, cross], [cross, own]])
-            rest = np.eye(len(inner)) - inner @ design @ inverse @ design.T
-            if np.linalg.eigvals(rest).real.min() > _SINGULAR:
-                step = inverse @ design.T @ np.linalg.solve(rest, pull)
-                left_out[row] = fit.parameters - step
-            continue
-        rest = whole - fit.information(often.astype(np.float64), kinds)
-        if np.linalg.eigvalsh(rest)[0] > _SINGULAR:
-            left_out[row] = fit.parameters - np.linalg.solve(rest, often @ scores[kinds])
-    return left_out, np.array(list(contents.values()))
+    whole[: fit.n_systems, : fit.n_systems] += 1.0 / fit.n_systems
+    inverse = np.linalg.inv(whole).astype(np.float64, copy=False)
+    large = size * (1 + fit.model.with_ties) >= n
+    values, times, places = list[Floats](), list[Ints](), list[Ints]()
+    for r in np.unique(size[~large]).tolist():
+        clusters = np.flatnonzero(size == r)
+        entries = starts[clusters, None] + np.arange(r)
+        # Clusters of the same choices are left out once.
+        content = kinds[entries] * (often.max() + 1) + often[entries]
+        _, first, alike = np.unique(
+            content if r > 1 else content[:, 0], axis=0, return_index=True, return_counts=True
+        )
+        for block in np.array_split(first, 1 + first.size * r * n // _BLOCK):
+            at = entries[block]
+            values.append(_without_few(fit, inverse, kinds[at], often[at]))
+        times.append(alike)
+        places.append(clusters[first])
+    clusters = np.flatnonzero(large)
+    for block in np.array_split(clusters, 1 + clusters.size * n**2 // _BLOCK):
+        rows, often_of = np.isin(of, of[starts[block]]), often
+        which = np.repeat(np.arange(block.size), size[block])
+        values.append(_without_many(fit, whole, which, kinds[rows], often_of[rows], block.size))
+    times.append(np.ones(clusters.size, dtype=np.int64))
+    places.append(clusters)
+    order = np.argsort(np.concatenate(places))
+    return np.concatenate(values)[order], np.concatenate(times)[order]
+
+
+def _without_few(fit: Fit, inverse: Floats, kinds: Ints, often: Ints) -> Floats:
+    """Leave out clusters of few kinds of choices: by their own derivatives, and the inverse of all
+    information, after Woodbury.
+
+    Parameters
+    ----------
+    kinds, often
+        Kinds of choices of each cluster, and how often each was made, shape (clusters, kinds).
+    """
+    slope, bend = (often[(..., *(None,) * (part.ndim - 1))] * part[kinds] for part in fit.pulls)
+    design, pull = fit.design[kinds], slope[:, :, 0]
+    inner = _diagonal(bend[:, :, 0, 0])
+    if fit.model.with_ties:
+        of_ties = np.zeros_like(design)
+        of_ties[:, :, -1] = 1.0
+        design = np.concatenate([design, of_ties], axis=1)
+        pull = np.concatenate([pull, slope[:, :, 1]], axis=1)
+        cross = _diagonal(bend[:, :, 0, 1])
+        inner = np.block([[inner, cross], [cross, _diagonal(bend[:, :, 1, 1])]])
+    reach = design @ inverse
+    rest = np.eye(pull.shape[1]) - inner @ (reach @ design.swapaxes(1, 2))
+    least = rest[:, 0, 0] if rest.shape[1] == 1 else np.linalg.eigvals(rest).real.min(axis=1)
+    known = least > _SINGULAR
+    left_out = np.full((len(kinds), fit.parameters.size), np.nan)
+    steps = np.linalg.solve(rest[known], pull[known, :, None])
+    left_out[known] = fit.parameters - (steps.swapaxes(1, 2) @ reach[known])[:, 0]
+    return left_out
+
+
+def _diagonal(values: Floats) -> Floats:
+    """Diagonal matrices, shape (n, k, k), of rows of values, shape (n, k)."""
+    return values[:, :, None] * np.eye(values.shape[1])
+
+
+def _without_many(
+    fit: Fit, whole: Floats, cluster: Ints, kinds: Ints, often: Ints, n_clusters: int
+) -> Floats:
+    """Leave out clusters of many kinds of choices: by the information of all others."""
+    from scipy.sparse import csr_array
+
+    n = fit.parameters.size
+    choices = csr_array(
+        (often.astype(np.float64), (cluster, kinds)), shape=(n_clusters, fit.votes.weight.size)
+    )
+    rest = whole - (choices @ fit.information_of_each).toarray().reshape(-1, n, n)
+    known = np.ones(n_clusters, dtype=np.bool_)
+    try:
+        np.linalg.cholesky(rest - _SINGULAR * np.eye(n))
+    except np.linalg.LinAlgError:
+        known = np.linalg.eigvalsh(rest)[:, 0] > _SINGULAR
+    left_out = np.full((n_clusters, n), np.nan)
+    scores = np.asarray(choices @ fit.scores())[known, :, None]
+    left_out[known] = fit.parameters - np.linalg.solve(rest[known], scores)[:, :, 0]
+    return left_out
 
 
 def compared_groups(wins: Floats) -> Ints:
@@ -376,13 +466,13 @@ def why_undefined(wins: Floats, systems: Sequence[str]) -> str:
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
 
-    groups = int(compared_groups(wins).max()) + 1
-    if groups > 1:
-        return f"undefined: {groups} groups of systems were never compared with each other"
     won = csr_matrix(wins > 0)
     parts, of = connected_components(won, connection="strong")
     if parts == 1:
         return ""
+    groups = int(compared_groups(wins).max()) + 1
+    if groups > 1:
+        return f"undefined: {groups} groups of systems were never compared with each other"
     # Of a part that no other wins over, nobody knows how far ahead it is.
     for part in range(parts):
         inside = of == part

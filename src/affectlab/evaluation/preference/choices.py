@@ -171,18 +171,23 @@ def _items(used: Ratings) -> tuple[Ints, tuple[str, ...]]:
 def _placed(stimuli: pl.DataFrame, places: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
     """Systems by name, and the one at each place of every stimulus."""
     named = stimuli.select("stimulus", *places).cast(pl.String)
-    for name, *pair in named.iter_rows():
+    first, second = (named[place] for place in places)
+    wrong = named.filter(first.is_null() | second.is_null() | (first == second))
+    for name, *pair in wrong.head(1).iter_rows():
         if None in pair:
             raise InputError(
                 f"stimulus {name!r}: no system is named in column "
                 f"{places[pair.index(None)]!r}; expected one"
             )
-        if pair[0] == pair[1]:
-            raise InputError(
-                f"stimulus {name!r}: {pair[0]!r} is compared with itself; expected two systems"
-            )
-    systems, code = np.unique(named.select(places).to_numpy().astype(str), return_inverse=True)
-    return tuple(systems.tolist()), list(code.reshape(-1, 2).T.astype(np.int64))
+        raise InputError(
+            f"stimulus {name!r}: {pair[0]!r} is compared with itself; expected two systems"
+        )
+    systems = pl.concat([first, second.alias(first.name)]).unique().sort()
+    code = [
+        side.cast(pl.Enum(systems)).to_physical().to_numpy().astype(np.int64)
+        for side in (first, second)
+    ]
+    return tuple(systems.to_list()), code
 
 
 def _left(

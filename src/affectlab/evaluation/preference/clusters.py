@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -49,24 +49,32 @@ def _table_of(ratings: Ratings, key: str) -> pl.DataFrame:
     return made.drop(said).join(stimuli, on="stimulus", how="left")
 
 
-def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
-    """Give columns of the table of items by name and item; what is empty is an empty text."""
+def item_columns(
+    given: pl.DataFrame | Ratings | None, wanted: Collection[str] | None = None
+) -> dict[str, dict[str, str]]:
+    """Give columns of the table of items by name and item; what is empty is an empty text.
+
+    Parameters
+    ----------
+    wanted
+        Columns to give where there are such; by default all.
+    """
     if given is None:
         return {}
-    key = "item"
     if isinstance(given, Ratings):
         # Stimuli may have a column ``item``, such as a question about which pairs are compared.
-        key = _NAME
-        items = _table_of(given, key)
+        key, items = _NAME, _table_of(given, _NAME)
     else:
-        items = given
-    require_columns(items, [key], "items: ")
-    require_distinct(items, [key], "items: ")
+        key, items = "item", given
+        require_columns(items, [key], "items: ")
+        require_distinct(items, [key], "items: ")
     names = items[key].cast(pl.String).to_list()
     return {
         column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
         for column in items.columns
-        if column != key and not items[column].dtype.is_nested()
+        if column != key
+        and (wanted is None or column in wanted)
+        and not items[column].dtype.is_nested()
     }
 
 
@@ -122,7 +130,7 @@ def vote_clusters(
     judge_cluster
         Column of the raters; None: each judge is by themselves.
     """
-    columns = item_columns(ratings)
+    columns = item_columns(ratings, (PAIR,) if cluster in ("auto", None) else None)
     cluster = cluster_column(columns, cluster)
     item, judge = votes.item, votes.judge
     if cluster is not None:

@@ -311,15 +311,16 @@ def _from_comparisons(
         item=_codes(item[rows]),
         judge=_codes(judge[rows]),
         systems=found.systems,
-        n_items=np.unique(found.item).size,
-        n_judges=np.unique(found.judge).size,
-        n_judge_clusters=np.unique(judge).size,
+        n_items=int(np.count_nonzero(np.bincount(found.item))),
+        n_judges=int(np.count_nonzero(np.bincount(found.judge))),
+        n_judge_clusters=int(np.count_nonzero(np.bincount(judge))),
         tied=np.bincount(sides, minlength=k).astype(np.float64),
     )
 
 
 def _codes(cluster: Ints) -> Ints:
-    return np.unique(cluster, return_inverse=True)[1].astype(np.int64)
+    """Number the codes that occur, in their order."""
+    return np.cumsum(np.bincount(cluster) > 0)[cluster] - 1
 
 
 def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
@@ -366,7 +367,7 @@ def _ends(
     jackknife: Jackknife, point: Floats, contrasts: Floats, confidence: float
 ) -> tuple[Ends, Floats]:
     """Standard errors and ends of combinations of parameters; and p values for zero."""
-    se, freedom = jackknife.of_all(lambda values: values @ contrasts).spread()
+    se, freedom = jackknife.spread(contrasts)
     p = 2 * t_test(np.abs(point), se, freedom)
     return student(point, np.where(se > 0, se, np.nan), freedom, confidence), p
 

@@ -24,6 +24,7 @@ from affectlab.evaluation.people_and_models import (
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
+    ClusterLike,
     ModelRatings,
     Ratings,
     answers_of,
@@ -341,6 +342,7 @@ def spearman_with_people(
     exclude: Collection[str] = (),
     n_boot: int = 1000,
     target: Literal["stimuli", "labels"] = "stimuli",
+    cluster: ClusterLike = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -360,7 +362,7 @@ def spearman_with_people(
     target
         What the interval is about: other ``"stimuli"``, or other ``"labels"``, which is the
         likelier reading of the study's Figure 4.
-    confidence, seed
+    cluster, confidence, seed
         As for :func:`alignment`.
 
     Returns
@@ -393,6 +395,7 @@ def spearman_with_people(
         exclude=[name for name in exclude if name in known],
         n_boot=n_boot,
         target=target,
+        cluster=cluster,
         confidence=confidence,
         seed=seed,
     )
@@ -433,4 +436,5 @@ def spearman_with_people(
         options={"value_name": "Spearman with the median of people, mean over labels"},
     )
     caption = "Spearman's correlation of models with the median of people."
-    return Estimates((Table("with_median", caption, frame, columns),), tuple(found), (figure,))
+    tables = (Table("with_median", caption, frame, columns),)
+    return Estimates(tables, tuple(found), (figure,), table.notes)

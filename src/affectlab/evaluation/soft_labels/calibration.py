@@ -14,14 +14,15 @@ from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
 from affectlab.core.inference import by_name, check_n_boot, infer, wilson_interval
+from affectlab.core.jackknife import too_few
 from affectlab.core.result import Result
-from affectlab.core.statistic import from_weights
+from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, clusters_of, from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import ModelRatings, Ratings, canonical
+from affectlab.ratings import ClusterLike, ModelRatings, Ratings, StimulusClusters, canonical
 
 _DIGITS = 12
 """Decimals from which on confidences differ by rounding alone."""
@@ -50,11 +51,50 @@ class Bins:
         matrix = csr_array((values, (self.place, np.arange(self.place.size))), shape=shape)
         return np.asarray((matrix @ np.ascontiguousarray(weights.T)).T)
 
-    def table(self, c: Floats, y: Floats, confidence: float) -> pl.DataFrame:
-        """One row per bin: ends, items, mean confidence, mean outcome with Wilson's interval."""
+    def errors(self, values: Floats, code: Ints) -> tuple[Ints, Ints, Floats]:
+        """Give items and clusters of each bin, and the covariance of its means.
+
+        Bins with one cluster have the variance of single items, as if it were of one piece.
+
+        Parameters
+        ----------
+        values, code
+            Value and cluster of each item, shape (n,).
+
+        Returns
+        -------
+        Shapes (bins,), (bins,) and (bins, bins).
+        """
+        from scipy.sparse import csr_array
+
+        size, groups = self.edges.size - 1, int(code.max(initial=0)) + 1
+        n = np.bincount(self.place, minlength=size)
+        mean = np.bincount(self.place, values, size) / np.maximum(n, 1)
+        apart = values - mean[self.place]
+        share = csr_array((apart / n[self.place], (code, self.place)), shape=(groups, size))
+        members = np.unique(code * size + self.place) % size
+        units = np.bincount(members, minlength=size)
+        pooled = float((apart**2).sum()) / max(int(np.maximum(n - 1, 0).sum()), 1)
+        few = np.maximum(units, 2)
+        covariance = np.asarray((share.T @ share).toarray()) * np.sqrt(
+            np.outer(few / (few - 1), few / (few - 1))
+        )
+        alone = np.flatnonzero(units == 1)
+        covariance[alone, alone] = pooled
+        return n, units, covariance
+
+    def table(self, code: Ints, claims: Claims, confidence: float) -> pl.DataFrame:
+        """One row per bin: ends, items, mean confidence, mean outcome with Wilson's interval.
+
+        The interval counts as many items as independent ones would make its error.
+        """
+        c, y = claims.confidence, claims.outcome
         once = np.ones((1, c.size))
         n, sum_c, sum_y = (self.sums(part, once)[0] for part in (once[0], c, y))
-        low, high = wilson_interval(np.clip(sum_y, 0, n), n, confidence)
+        _, units, covariance = self.errors(y, code)
+        right = np.clip(ratio(sum_y, n, 0.0), 0.0, 1.0)
+        carry = np.clip(ratio(right * (1 - right), covariance.diagonal(), 0.0), units, n)
+        low, high = wilson_interval(right * carry, carry, confidence)
         empty = n == 0
         unknown = np.where(empty, np.nan, np.maximum(n, 1.0))
         return pl.DataFrame(
@@ -223,7 +263,7 @@ _BOUNDS = {
 }
 """Least and largest values; parts of errors may be 0, and are left on their own scale."""
 _FEW_PER_BIN = 5
-"""Items per bin, on average, below which errors of bins have no interval."""
+"""Items, or clusters of them, per bin, on average, below which errors of bins have no interval."""
 _GROUPS = 1000
 """Items that are left out by themselves; more are left out in so many groups."""
 _BINS = (
@@ -280,6 +320,7 @@ def calibration(
     labels: Sequence[str] | None = None,
     n_bins: int = 15,
     n_raters: int = 0,
+    clusters: ArrayLike | Clusters | None = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -323,12 +364,15 @@ def calibration(
         B, for both kinds of bins.
     n_raters
         Raters behind the truth, for the result.
+    clusters
+        Cluster of each item, shape (n,), such as the actor of a face: clusters are left out whole.
+        Fewer than five give no interval.
     n_boot
         0 gives no interval; intervals for other items, in the same bins, need no replicates.
     confidence
         Coverage of the intervals.
     seed
-        For the groups in which more than 1,000 items are left out.
+        For the groups in which more than 1,000 items, or clusters, are left out.
 
     Returns
     -------
@@ -337,8 +381,9 @@ def calibration(
     Binned errors are biased upwards: chance alone makes bins miss. How much depends on errors that
     are not known, so the interval of ``ece``, ``ece_equal_mass`` and ``classwise_ece`` holds for
     whatever they are: it begins where all of the error but chance's largest part would, may lie
-    below the value, and holds more often than it says. There is none with fewer than 5 items in a
-    bin on average, where the noise of bins is not known. All other intervals come from leaving out
+    below the value, and holds more often than it says. There is none with fewer than 5 items, or
+    clusters of them, in a bin on average, where the noise of bins is not known. Noise of clusters
+    is taken to go together between bins as far as it may. All other intervals come from leaving out
     items, those of root mean squared errors and of parts of the Brier score less their bias.
 
     Raises
@@ -365,7 +410,8 @@ def calibration(
     check_n_boot(n_boot)
     check_number("n_bins", n_bins, 1, whole=True)
     claims = claims_of(probabilities, truth, labels)
-    parts = _Parts(claims, n_bins)
+    together = clusters_of(clusters, claims.confidence.size)
+    parts = _Parts(claims, n_bins, together)
     n = claims.confidence.size
     names = tuple(parts.measures(np.ones((1, n))))
     words = {
@@ -393,6 +439,7 @@ def calibration(
         target="stimuli" if n_boot else "sample",
         confidence=confidence,
         seed=seed,
+        clusters=together,
     )
     table = table.with_frame(_rooted(table.frame))
     if n_boot:
@@ -402,7 +449,7 @@ def calibration(
         "bins_equal_mass": ("Bins of about equal numbers of items.", parts.mass),
     }
     tables = [
-        Table(name, said, cut.table(claims.confidence, claims.outcome, confidence), _BINS, limit=0)
+        Table(name, said, cut.table(parts.code, claims, confidence), _BINS, limit=0)
         for name, (said, cut) in bins.items()
     ]
     classes = Table("classes", "Labels.", parts.classes(), _CLASSES, limit=0)
@@ -445,7 +492,7 @@ def _bounded(frame: pl.DataFrame, parts: _Parts, confidence: float) -> pl.DataFr
         ends = (np.nan, np.nan) if why or noise is None else noise.interval(value, confidence)
         how = f"; {NO_INTERVAL}{why}" if why else ", interval for any errors of bins"
         text = text.partition(", jackknife")[0].partition(";")[0] + how
-        said = (np.nan, *ends, text, "none" if why else "stimuli")
+        said = (np.nan, *ends, text, "none" if why else parts.units)
         for column, entry in zip(columns.values(), said, strict=True):
             column[row] = entry
     return frame.with_columns(pl.Series(name, column) for name, column in columns.items())
@@ -471,18 +518,31 @@ class _Noise:
     why: str
 
     @classmethod
-    def of(cls, bins: Bins, gap: Floats) -> _Noise:
-        """Estimate the noise of bins from the spread of gaps within each."""
-        n = np.bincount(bins.place, minlength=bins.edges.size - 1)
-        mean = np.bincount(bins.place, gap, n.size) / np.maximum(n, 1)
-        squares = np.bincount(bins.place, (gap - mean[bins.place]) ** 2, n.size)
-        used, freedom = int((n > 0).sum()), int(np.maximum(n - 1, 0).sum())
-        pooled = squares.sum() / max(freedom, 1)
-        variance = np.where(n > 1, squares / np.maximum(n - 1, 1), pooled) / np.maximum(n, 1)
-        share, s = n / gap.size, np.sqrt(variance)
-        few = gap.size < _FEW_PER_BIN * used
-        why = f"fewer than {_FEW_PER_BIN} items in a bin on average" if few else ""
-        return cls(float(share @ s), float(np.sqrt(share**2 @ variance)), freedom, why)
+    def of(cls, bins: Bins, gap: Floats, code: Ints, clusters: Clusters | None) -> _Noise:
+        """Estimate the noise of bins from the spread of gaps within each.
+
+        Parameters
+        ----------
+        bins, gap
+            Of n items.
+        code
+            Cluster of each item, shape (n,), or its place.
+        clusters
+            What these are, where there are any.
+        """
+        n, units, covariance = bins.errors(gap, code)
+        why = ""
+        if units.sum() < _FEW_PER_BIN * (n > 0).sum():
+            what = "items" if clusters is None else clusters.units
+            why = f"fewer than {_FEW_PER_BIN} {what} in a bin on average"
+        if clusters is not None and clusters.n < FEWEST_CLUSTERS:
+            (why,) = too_few(np.array([clusters.n]), FEWEST_CLUSTERS, clusters.units)
+            why = why.removeprefix(NO_INTERVAL)
+        share, s = n / gap.size, np.sqrt(covariance.diagonal())
+        # Of bins that share clusters errors go together with whatever signs.
+        most = float(np.sqrt(share @ np.abs(covariance) @ share))
+        freedom = min(int(np.maximum(units - 1, 0).sum()), int(np.unique(code).size) - 1)
+        return cls(float(share @ s), most, max(freedom, 1), why)
 
     def interval(self, value: float, confidence: float) -> tuple[float, float]:
         """Give the ends around a value."""
@@ -510,8 +570,10 @@ class _Noise:
 class _Parts:
     """All measures of the same items, for any weights of the items."""
 
-    def __init__(self, claims: Claims, n_bins: int) -> None:
+    def __init__(self, claims: Claims, n_bins: int, clusters: Clusters | None) -> None:
         self._claims = claims
+        self._clusters = clusters
+        self.code = np.arange(claims.confidence.size) if clusters is None else clusters.code
         self.width = equal_width_bins(claims.confidence, n_bins)
         self.mass = equal_mass_bins(claims.confidence, n_bins)
         self._of_label = [equal_width_bins(c, n_bins) for c in claims.probabilities.T]
@@ -530,10 +592,10 @@ class _Parts:
         """What chance adds to each mean absolute error."""
         claims = self._claims
         gap = claims.confidence - claims.outcome
-        found = {"ece": _Noise.of(self.width, gap), "ece_equal_mass": _Noise.of(self.mass, gap)}
+        found = {"ece": self._noise(self.width, gap), "ece_equal_mass": self._noise(self.mass, gap)}
         if claims.labels:
             gaps = (claims.probabilities - claims.truth).T
-            each = [_Noise.of(bins, gap) for bins, gap in zip(self._of_label, gaps, strict=True)]
+            each = [self._noise(bins, gap) for bins, gap in zip(self._of_label, gaps, strict=True)]
             # Errors of labels go together in ways that are not known, at most wholly.
             found["classwise_ece"] = _Noise(
                 float(np.mean([one.mean for one in each])),
@@ -542,6 +604,14 @@ class _Parts:
                 next((one.why for one in each if one.why), ""),
             )
         return found
+
+    def _noise(self, bins: Bins, gap: Floats) -> _Noise:
+        return _Noise.of(bins, gap, self.code, self._clusters)
+
+    @property
+    def units(self) -> str:
+        """What an interval is about."""
+        return "stimuli" if self._clusters is None else self._clusters.units
 
     def measures(self, weights: Floats) -> Mapping[str, Floats]:
         """Give every measure for every row of weights, shape (rows,) each; mean squares for roots.
@@ -740,6 +810,7 @@ def model_calibration(
     labels: Sequence[str] | None = None,
     absent: Absent = "auto",
     n_bins: int = 15,
+    cluster: ClusterLike = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -758,6 +829,10 @@ def model_calibration(
         out.
     rule, labels, absent
         As for :func:`~affectlab.evaluation.label_distributions`.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
     n_bins, n_boot, confidence, seed
         As for :func:`~affectlab.evaluation.calibration`; every model gets the same draws.
 
@@ -788,8 +863,9 @@ def model_calibration(
     for name, rows in both.shared.items():
         if not rows.any():
             raise InputError(f"model {name!r} answers no stimulus that people answered")
+    drawn = both.drawn(cluster)
     found = calibrations(
-        both, truth, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=seed
+        both, truth, drawn, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=seed
     )
     if not found:
         raise InputError(
@@ -797,11 +873,17 @@ def model_calibration(
             "several labels per stimulus"
         )
     made = of_models(found, truth)
-    return replace(made, sentences=(*both.trained, *made.sentences))
+    notes = drawn.notes_for({"stimuli"} if n_boot else ())
+    return replace(made, sentences=(*both.trained, *made.sentences), notes=notes)
 
 
 def calibrations(
-    both: SoftSides, truth: Truth, *, seed: int | np.random.Generator | None, **options: Any
+    both: SoftSides,
+    truth: Truth,
+    drawn: StimulusClusters,
+    *,
+    seed: int | np.random.Generator | None,
+    **options: Any,
 ) -> dict[str, Calibration]:
     """Measure every model that claims probabilities, on the same draws.
 
@@ -809,12 +891,15 @@ def calibrations(
     ----------
     both, truth
         See ``model_calibration``.
+    drawn
+        What stimuli are left out with.
     seed, options
         Of :func:`calibration`.
     """
     people = both.people
     draws = seed if not isinstance(seed, np.random.Generator) else int(seed.integers(2**63))
     n_raters = 0 if both.source is None else int(both.source.n_raters)
+    together = drawn.on(people.stimuli)
     found = {}
     for name, predicted in both.predicted.items():
         rows = both.shared[name]
@@ -828,6 +913,7 @@ def calibrations(
             aim[rows],
             labels=people.labels,
             n_raters=n_raters,
+            clusters=None if together is None else replace(together, code=together.code[rows]),
             seed=draws,
             **options,
         )

@@ -43,7 +43,14 @@ from affectlab.evaluation.soft_labels.metrics import (
     with_distances,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import MODEL_KINDS, ModelRatings, Ratings, canonical, rows_as_listed
+from affectlab.ratings import (
+    MODEL_KINDS,
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    canonical,
+    rows_as_listed,
+)
 
 # What soft labels say of a model, in one sentence.
 
@@ -187,6 +194,7 @@ def evaluate_soft_labels(
     by_person: bool = False,
     n_splits: int = 10,
     n_bins: int | None = None,
+    cluster: ClusterLike = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -232,6 +240,10 @@ def evaluate_soft_labels(
         Random halves of the people.
     n_bins
         Bins of confidence; by default 5 to 15, so that a bin holds ten stimuli on average.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
     n_boot
         0 gives no interval; intervals for other stimuli need no replicates.
     confidence
@@ -279,7 +291,8 @@ def evaluate_soft_labels(
     if missing and metrics is None:
         names = tuple(name for name in names if name != "earth_movers_distance")
         measures = replace(measures, names=names)
-    sampling = Sampling(n_splits, n_boot, confidence, bits)
+    drawn = both.drawn(cluster)
+    sampling = Sampling(n_splits, n_boot, confidence, bits, drawn)
     scored = metrics_of_sides(both, measures, sampling, by_person=by_person)
     scored = with_distances(
         scored.with_frame(rows_as_listed(scored.frame, listed)), both.people, lowest
@@ -288,7 +301,7 @@ def evaluate_soft_labels(
     if n_bins is None:
         n_bins = int(np.clip(len(both.people) // _IN_A_BIN, *_BINS))
     calibrated = calibrations(
-        both, truth, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=bits
+        both, truth, drawn, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=bits
     )
     long, distances = scored.tables
     about = [
@@ -312,10 +325,15 @@ def evaluate_soft_labels(
     made = SoftLabels(
         tables=tuple(tables),
         figures=tuple(figures),
-        notes=(*both.notes, *_notes(both)),
+        notes=(
+            *both.notes,
+            *_notes(both),
+            *drawn.notes_for(scored.frame["target"].unique()),
+        ),
         settings={
             **_settings(both.people, truth),
             "floor": lowest,
+            "units": drawn.units,
             "confidence": confidence,
             "one_label": one_label,
         },

@@ -30,7 +30,14 @@ from affectlab.evaluation.soft_labels.distributions import (
     Votes,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.ratings import ModelRatings, Ratings, canonical, rows_as_listed
+from affectlab.ratings import (
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    StimulusClusters,
+    canonical,
+    rows_as_listed,
+)
 from affectlab.taxonomy import match_taxonomy
 
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
@@ -47,6 +54,8 @@ class Sampling:
     n_boot: int
     confidence: float
     seed: int | np.random.Generator | None
+    drawn: StimulusClusters
+    """What stimuli are left out with."""
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -186,6 +195,7 @@ def mean_scores(
     rows: Sequence[Row],
     measures: Measures,
     sampling: Sampling,
+    stimuli: Sequence[str],
     *,
     are_differences: bool = False,
 ) -> Estimates:
@@ -236,6 +246,7 @@ def mean_scores(
         interval="jackknife",
         target="stimuli" if sampling.with_intervals else "sample",
         confidence=sampling.confidence,
+        clusters=sampling.drawn.on(stimuli),
     )
     if are_differences:
         return table
@@ -269,6 +280,7 @@ def soft_label_metrics(
     floor: float = 0.0,
     by_person: bool = False,
     n_splits: int = 10,
+    cluster: ClusterLike = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -304,6 +316,10 @@ def soft_label_metrics(
         Give a row for every person, against the others.
     n_splits
         Random halves of the people of each stimulus.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
     n_boot
         0 gives no interval; Student's intervals for other stimuli, on log odds of what has a
         largest value, need no replicates.
@@ -358,10 +374,12 @@ def soft_label_metrics(
     names = metric_names(metrics)
     both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    sampling = Sampling(n_splits, n_boot, confidence, seed)
+    drawn = both.drawn(cluster)
+    sampling = Sampling(n_splits, n_boot, confidence, seed, drawn)
     found = metrics_of_sides(both, measures, sampling, by_person=by_person)
     made = with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
-    return replace(made, sentences=(*both.trained, *made.sentences))
+    notes = (*made.notes, *drawn.notes_for(made.frame["target"].unique()))
+    return replace(made, sentences=(*both.trained, *made.sentences), notes=notes)
 
 
 _HEADS = {
@@ -499,7 +517,7 @@ def metrics_of_sides(
     total = int(people.n_raters.sum())
     scores = measures.of(people.values, mean)
     rows.append(Row({"rater": BASELINE}, scores, 0, total, "baseline"))
-    table = mean_scores(rows, measures, sampling)
+    table = mean_scores(rows, measures, sampling, people.stimuli)
     roles = [row.role for row in rows for _ in measures.names]
     return table.with_columns(pl.Series("role", roles, dtype=pl.String))
 
@@ -546,6 +564,7 @@ def soft_label_comparison(
     smoothing: float = 0.0,
     floor: float = 0.0,
     n_splits: int = 10,
+    cluster: ClusterLike = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -562,7 +581,8 @@ def soft_label_comparison(
 
     Parameters
     ----------
-    ratings, models, taxonomy, costs, metrics, rule, labels, absent, smoothing, floor, n_splits
+    ratings, models, taxonomy, costs, metrics, rule, labels, absent, smoothing, floor, n_splits,
+    cluster
         As for :func:`~affectlab.evaluation.soft_label_metrics`.
     n_boot
         0 gives no interval; Student's intervals for other stimuli need no replicates.
@@ -594,8 +614,8 @@ def soft_label_comparison(
 
     Notes
     -----
-    A difference is about other stimuli shown to these people. That a person is
-    left out in turn follows Calderon, Reichart and Dror (2025).
+    A difference is about other stimuli, or clusters of them, shown to these people. That a person
+    is left out in turn follows Calderon, Reichart and Dror (2025).
 
     Examples
     --------
@@ -612,8 +632,10 @@ def soft_label_comparison(
     names = metric_names(metrics)
     both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    made = compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
-    return replace(made, sentences=(*both.trained, *made.sentences))
+    drawn = both.drawn(cluster)
+    made = compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed, drawn))
+    notes = (*made.notes, *drawn.notes_for(made.frame["target"].unique()))
+    return replace(made, sentences=(*both.trained, *made.sentences), notes=notes)
 
 
 def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Estimates:
@@ -635,7 +657,7 @@ def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Es
         rows.append(Row(keys, scores, n_raters, int(people.n_raters[known].sum())))
     order = list(own)
     rows.sort(key=lambda row: order.index(row.keys["rater"]))
-    return _with_p(rows, measures, sampling)
+    return _with_p(rows, measures, sampling, people.stimuli)
 
 
 def _minus(ours: Mapping[str, Floats], theirs: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -677,12 +699,16 @@ def _from_people(
         yield Row(keys, gap, len(ballots.raters), n_ratings)
 
 
-def _with_p(rows: Sequence[Row], measures: Measures, sampling: Sampling) -> Estimates:
+def _with_p(
+    rows: Sequence[Row], measures: Measures, sampling: Sampling, stimuli: Sequence[str]
+) -> Estimates:
     """Average the differences, and say of each whether one side is shown to be nearer."""
-    table = mean_scores(rows, measures, sampling, are_differences=True)
+    table = mean_scores(rows, measures, sampling, stimuli, are_differences=True)
     frame = table.frame
-    gap, se, n = (frame[name].to_numpy() for name in ("value", "se", "n_items"))
-    p = 2 * t_test(np.abs(gap), se, np.maximum(n - 1, 1))
+    gap, se = (frame[name].to_numpy() for name in ("value", "se"))
+    # Without intervals there are no standard errors, and no tests.
+    freedom = np.ones(gap.size) if table.jackknife is None else table.jackknife.spread()[1]
+    p = 2 * t_test(np.abs(gap), se, freedom)
     low, high = (pl.col(name).fill_nan(None) for name in ("low", "high"))
     nearer = pl.when(high < 0).then("rater").when(low > 0).then("against")
     extra = [pl.Series("p", p), pl.Series("p_holm", holm(p, frame["metric"].to_list()))]

@@ -29,7 +29,17 @@ from affectlab.evaluation.soft_labels.distributions import (
     pooled_distributions,
     votes_of,
 )
-from affectlab.ratings import MODEL_KINDS, ModelRatings, Ratings, Scale, model_tables
+from affectlab.ratings import (
+    MODEL_KINDS,
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    Scale,
+    StimulusClusters,
+    clusters_of_named,
+    model_tables,
+    stimulus_clusters,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +69,12 @@ class SoftSides:
             When a model answers with a label that people were not asked about.
         """
         return {name: _aligned(name, self.people, of) for name, of in self.predictions.items()}
+
+    def drawn(self, cluster: ClusterLike) -> StimulusClusters:
+        """Find what stimuli belong to; distributions alone do not say, but may be told."""
+        if self.source is None:
+            return clusters_of_named(self.people.stimuli, cluster)
+        return stimulus_clusters(self.source, cluster)
 
     @cached_property
     def shared(self) -> dict[str, Bools]:

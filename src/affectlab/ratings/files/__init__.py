@@ -3,6 +3,7 @@
 from affectlab.ratings.files.delimited import (
     Columns as Columns,
     commas_step as commas_step,
+    has_no_names as has_no_names,
     read_delimited as read_delimited,
     rows_below as rows_below,
     with_points as with_points,
@@ -38,7 +39,10 @@ from affectlab.ratings.files.prolific import (
     is_prolific as is_prolific,
     prolific_raters as prolific_raters,
 )
-from affectlab.ratings.files.source import read_columns as read_columns
+from affectlab.ratings.files.source import (
+    read_columns as read_columns,
+    spread_cells as spread_cells,
+)
 from affectlab.ratings.files.strict_json import (
     BadJson as BadJson,
     is_numeric as is_numeric,

@@ -38,6 +38,8 @@ class Columns:
     """False when the file says nothing of types, so that all columns are text."""
     history: tuple[str, ...] = ()
     """What of the file is no part of the table."""
+    anonymous: bool = False
+    """Whether nothing in the file says who gave which answer."""
 
     def place(self, row: int | np.intp) -> str:
         """Say where a row stands in the file, without the name of the file."""
@@ -130,36 +132,31 @@ def _check_header(peek: Peek) -> None:
             raise InputError(f"{where}: column {position + 1} has no name; expected one")
         if name in header[:position]:
             raise InputError(f"{where}: column '{name}' stands twice; expected different names")
-    if _is_of_data(peek):
-        first = ", ".join(header[:_SHOWN]) + (", …" if len(header) > _SHOWN else "")
-        raise InputError(
-            f"{where}: the first row ({first}) looks like those below it; expected names of "
-            "columns: write them above it"
-        )
 
 
-def _is_of_data(peek: Peek) -> bool:
+def has_no_names(peek: Peek) -> bool:
     """Whether each cell of the first row looks like those below it, so that no row has names.
 
     A word does that stands below, too, among others, and so does a name such as ``s01`` above
     ``s02`` and ``s03``. Numbers above numbers may be either, as columns can be called by numbers.
+    Columns without anything say nothing.
     """
     first, *rows = peek.rows
     if len(first) < 2 or len(rows) < 2 or first in rows or len(first) != len(peek.header):
         return False
     likely = False
-    columns = [
-        {row[at].strip() for row in rows if len(row) > at} - {""} for at in range(len(first))
-    ]
-    if any(
-        name.strip() in below for at, name in enumerate(first) for below in _without(columns, at)
-    ):
+    below = [{row[at].strip() for row in rows if len(row) > at} - {""} for at in range(len(first))]
+    filled = [at for at, name in enumerate(first) if name.strip() or below[at]]
+    columns = [below[at] for at in filled]
+    names = [first[at].strip() for at in filled]
+    words = [(at, name) for at, name in enumerate(names) if "." not in name]
+    if any(name in others for at, name in words for others in _without(columns, at)):
         # Raters who name each other, and columns that are numbered as what stands in them.
         return False
-    for name, below in zip(map(str.strip, first), columns, strict=True):
-        if len(below) > 1 and (name in below or _numbered_alike(name, below)):
+    for name, cells in zip(names, columns, strict=True):
+        if name in cells or (len(cells) > 1 and _numbered_alike(name, cells)):
             likely = likely or _NUMBER.fullmatch(name) is None
-        elif not all(_NUMBER.fullmatch(one) for one in (name, *below)):
+        elif not all(_NUMBER.fullmatch(one) for one in (name, *cells)):
             return False
     return likely
 

@@ -53,7 +53,7 @@ def rows_of(content: Any, name: str = "") -> Rows | None:
         return _of_list(content, name)
     if not isinstance(content, Mapping) or not content:
         return None
-    return _of_columns(content) or _of_keys(content, name) or _inside(content)
+    return _of_parts(content) or _of_columns(content) or _of_keys(content, name) or _inside(content)
 
 
 def _inside(content: Mapping[str, Any]) -> Rows | None:
@@ -155,6 +155,18 @@ def _tells_apart(key: str, rows: Sequence[Row]) -> bool:
     values = [row.get(key) for row in rows]
     plain = all(isinstance(one, str | int) and not isinstance(one, bool) for one in values)
     return plain and _ID.fullmatch(key) is not None and len(set(values)) == len(values)
+
+
+def _of_parts(content: Mapping[str, Any]) -> Rows | None:
+    """Take names of columns and lists of cells that stand apart, as data frames are written."""
+    if not {"columns", "data"} <= content.keys() <= {"columns", "data", "index"}:
+        return None
+    names, data = content["columns"], content["data"]
+    if not all(isinstance(one, list) for one in (names, data)) or not all(
+        isinstance(row, list) and len(row) == len(names) for row in data
+    ):
+        return None
+    return Rows([dict(zip(map(str, names), row, strict=True)) for row in data])
 
 
 def _of_columns(content: Mapping[str, Any]) -> Rows | None:

@@ -348,6 +348,9 @@ class Peek:
         )
         if rows and numbered:
             return ("", *header)
+        if len(header) > 2 and all(name.startswith(" ") for name in header[1:]):
+            # A space behind each delimiter is no part of a name.
+            header = tuple(map(str.strip, header))
         # Columns at the end that have no name are told apart by spaces.
         named = len(header)
         while named > 1 and not header[named - 1].strip():

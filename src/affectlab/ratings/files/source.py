@@ -102,7 +102,7 @@ def read_columns(
         read = _of_objects(found.rows, numbers, peek, "row", only)
         return replace(read, history=(*found.steps, *read.history))
     read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
-    return _spread_cells(read)
+    return _spread_lists(read)
 
 
 def _flat(
@@ -111,7 +111,7 @@ def _flat(
     def place(entry: int) -> str:
         return f"{peek.path}, {unit} {entry + 1 if numbers is None else numbers[entry]}"
 
-    found = _by_place(_spread(columns, place))
+    found = _of_nobody(_by_place(_spread(columns, place)))
     spread = bool(found.history) or _height(found.columns) != _height(columns)
     columns = {}
     left: list[str] = []
@@ -162,11 +162,74 @@ def _by_place(read: Columns) -> Columns:
     )
 
 
-def _spread_cells(read: Columns) -> Columns:
-    """Give the entries of cells that list raters and their answers a row each."""
-    columns, together = _lists_by_rater(read.columns)
-    if not together:
+def _of_nobody(read: Columns) -> Columns:
+    """Give each entry of lists of answers a row, where nothing names who gave them.
+
+    Numbers or words that come back in a list are answers of several; what is chosen together does
+    not.
+    """
+    if any(names_rater([name, name.rpartition(".")[2]]) for name in read.columns):
         return read
+    lists = {
+        name: found
+        for name, one in read.columns.items()
+        if _is_listed(found := _numbers_in_text(name, _as_lists(one))) and _come_back(found)
+    }
+    lengths = [_lengths(one) for one in lists.values()]
+    if not lists or any(not one.equals(lengths[0]) for one in lengths):
+        return read
+    index = np.repeat(np.arange(len(lengths[0])), lengths[0].to_numpy())
+    columns = {
+        called: (_entries(lists[name]) if name in lists else one.gather(index)).alias(called)
+        for name, one in read.columns.items()
+        for called in (_of_one(name, read.columns) if name in lists else name,)
+    }
+    columns["rater"] = pl.Series("rater", [f"vote {row + 1}" for row in range(len(index))])
+    step = (
+        f"{GUESSED}lists in {quoted(lists)} hold answers of raters who are not named: each is "
+        "taken as a rater of its own"
+    )
+    return replace(
+        read,
+        columns=columns,
+        locate=lambda row: read.locate(int(index[row])),
+        history=(*read.history, step),
+        anonymous=True,
+    )
+
+
+def _come_back(column: pl.Series) -> bool:
+    """Whether entries come back inside the same list, in a third of those with several."""
+    cells = pl.select(n=column.list.len(), different=column.list.n_unique())
+    several = cells.filter(pl.col("n") > 1)
+    twice = several.filter(pl.col("different") < pl.col("n")).height
+    return several.height > 0 and 3 * twice >= several.height
+
+
+def _numbers_in_text(name: str, column: pl.Series) -> pl.Series:
+    """Part numbers in a cell of a column that is called after answers, such as ``4 2 3 1 5``."""
+    if column.dtype != pl.String or not _ANSWERS.fullmatch(name):
+        return column
+    text = column.str.strip_chars(" []()").str.replace_all(r"\s*[,;|\s]\s*", " ")
+    if not text.drop_nulls().str.contains(r"^-?\d+(\.\d+)?( -?\d+(\.\d+)?)*$").all():
+        return column
+    return text.str.split(" ").alias(name)
+
+
+def _spread_lists(read: Columns) -> Columns:
+    """Give the entries of cells that list raters and their answers a row each."""
+    return _spread_in(read, read.columns) if _lists_by_rater(read.columns)[1] else read
+
+
+def spread_cells(read: Columns) -> Columns:
+    """Give fields of objects in cells of text a column, and answers listed in a cell a row each."""
+    columns = {name: _parsed(one) for name, one in read.columns.items()}
+    if any(map(_are_objects, columns.values())):
+        return _spread_in(read, columns)
+    return _of_nobody(read)
+
+
+def _spread_in(read: Columns, columns: dict[str, pl.Series]) -> Columns:
     found = _spread(columns, read.locate)
     aside, steps = (*read.set_aside, *found.set_aside), (*read.history, *found.history)
     return replace(found, typed=read.typed, set_aside=aside, history=steps)
@@ -309,7 +372,16 @@ def _as_lists(column: pl.Series, *, in_text: bool = False) -> pl.Series:
 
 def _are_lists(column: pl.Series) -> bool:
     """Whether all text is that of lists, as JSON and Python write them."""
-    return bool(column.drop_nulls().str.contains(r"^\s*\[.*\]\s*$").all())
+    text = column.drop_nulls()
+    return _begin_with(text, "[") and bool(text.str.contains(r"\]\s*$").all())
+
+
+def _begin_with(column: pl.Series, sign: str) -> bool:
+    """Whether all text begins with a sign; the first cell alone says that most does not."""
+    text = column.drop_nulls()
+    if not len(text) or not text[0].lstrip().startswith(sign):
+        return False
+    return bool(text.str.strip_chars_start().str.starts_with(sign).all())
 
 
 def _holds(column: pl.Series, sign: str) -> bool:
@@ -431,7 +503,7 @@ def _by_key(columns: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
 
 def _parsed(column: pl.Series) -> pl.Series:
     """Read the objects of a column of JSON that stands inside JSON."""
-    if column.dtype != pl.String or not column.drop_nulls().str.contains(r"^\s*\{").all():
+    if column.dtype != pl.String or not _begin_with(column, "{"):
         return column
     try:
         cells = [None if cell is None else parse_json(cell) for cell in column]

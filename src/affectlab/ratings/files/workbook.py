@@ -16,6 +16,8 @@ from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.scale import folded
 
 _XLS = b"\xd0\xcf\x11\xe0"
+_REMARKS = 2
+"""Columns of a sheet of remarks, at most."""
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 
 
@@ -79,10 +81,11 @@ def is_workbook(head: bytes, suffix: str) -> bool:
 def read_workbook(
     path: Path, sheet: str | None = None, shared: Collection[str] | None = None
 ) -> Workbook:
-    """Read a sheet of a workbook: the named one, else the first with anything in it.
+    """Read a sheet of a workbook: the named one, else the first that may hold answers.
 
-    Further sheets that have the same columns, in any order and case, are read with the first where
-    none is named; and those that have some more or some fewer, if they have the `shared` ones.
+    A sheet of remarks has two columns at most, and goes before larger ones. Further sheets that
+    have the same columns, in any order and case, are read with the first where none is named; and
+    those that have some more or some fewer, if they have the `shared` ones.
 
     Raises
     ------
@@ -114,11 +117,11 @@ def read_workbook(
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path} cannot be read as a workbook: {reason}") from None
-    name = sheet or next(iter(filled), None)
+    tables = {own: _table(own, rows) for own, rows in filled.items()}
+    name = sheet or _first_of_answers(tables)
     if name is None or name not in filled:
         where = str(path) if name is None else f"{path}, sheet '{name}'"
         raise InputError(f"{where} is empty; expected a table")
-    tables = {own: _table(own, rows) for own, rows in filled.items()}
     first = tables[name]
     others = {own: len(one.names) for own, one in tables.items() if own != name}
     joined = {own: one for own, one in tables.items() if first.goes_with(one, shared)}
@@ -187,6 +190,18 @@ class _Sheet:
         alike = any(len(set(map(folded, keys))) < len(keys) for keys in (own, theirs))
         nested = own < theirs or theirs < own
         return nested and not alike and set(map(folded, shared)) <= own & theirs
+
+
+def _first_of_answers(tables: Mapping[str, _Sheet]) -> str | None:
+    """Name the first sheet, or the first larger one behind sheets of one or two columns."""
+    first = next(iter(tables), None)
+    if first is None or len(tables[first].names) > _REMARKS:
+        return first
+    rows = len(tables[first].rows)
+    larger = (
+        name for name, one in tables.items() if len(one.names) > _REMARKS and len(one.rows) > rows
+    )
+    return next(larger, first)
 
 
 def _table(name: str, rows: list[tuple[int, list[Any]]]) -> _Sheet:

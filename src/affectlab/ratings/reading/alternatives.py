@@ -19,12 +19,15 @@ from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
     Evidence,
     PlainTable,
+    are_occasions,
+    crossings,
     meant,
     table_columns,
 )
-from affectlab.ratings.options import EACH_ROW, ReadOptions
+from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.reading.prepared import Prepared
 from affectlab.ratings.reading.rules import (
+    CROSSED,
     ROWS,
     RULES,
     Candidate,
@@ -103,11 +106,12 @@ def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
     try:
         ratings = made.read()
     except InputError as error:
-        return _chosen_way(Completed(made, None, str(error), tried(made, given, readable=False)))
+        ways = tried(made, given, readable=False)
+        return _chosen_way(Completed(made, None, str(error), ways), given)
     read = Completed(made, ratings, None)
     if not isinstance(made.format, PlainTable):
         return read
-    evidence = _evidence(made)
+    evidence = measured(made)
     layout = made.format.describe(made.head, made.options)
     if people := two_people(evidence, layout):
         with warnings.catch_warnings():
@@ -119,10 +123,10 @@ def complete(made: Prepared, given: Mapping[str, Any]) -> Completed:
     if least is None:
         return read
     better = tried(made, given, readable=True, least=least)
-    return _chosen_way(Completed(made, ratings, None, better))
+    return _chosen_way(Completed(made, ratings, None, better), given)
 
 
-def _evidence(made: Prepared) -> Evidence:
+def measured(made: Prepared) -> Evidence:
     """Measure the columns that are used, without rows that cannot be read."""
     try:
         given = table_columns(made.head, made.options)
@@ -131,14 +135,14 @@ def _evidence(made: Prepared) -> Evidence:
     return Evidence(given.columns)
 
 
-def _chosen_way(found: Completed) -> Completed:
+def _chosen_way(found: Completed, given: Mapping[str, Any]) -> Completed:
     """Take the reading that clearly fits better than all others, and say so."""
     if not found.ways or found.ways[0].fit < _CLEAR or len(near(found.ways)) > 1:
         return found
     best, *others = found.ways
     if found.ratings is not None and best.ratings.equals(found.ratings):
         return replace(found, ways=())
-    other = others[0].command if others else option("columns", {"stimulus": "NAME"})
+    other = others[0].command if others else command_of(best.made, {**given, **_swapped(best)})
     how = _options_of(best.options)
     why = next(rule.why for rule in RULES if rule.name == best.rule)
     varies = "varies" if len(best.left) == 1 else "vary"
@@ -149,6 +153,19 @@ def _chosen_way(found: Completed) -> Completed:
     )
     ratings = best.ratings._derive(best.ratings._body, steps=(step,))
     return Completed(best.made, ratings, None, taken=best)
+
+
+def _swapped(way: Way) -> dict[str, Any]:
+    """Take raters for stimuli and stimuli for raters, as nobody else can tell them apart."""
+    changed = dict(way.options)
+    if "columns" in changed:
+        other = {"rater": "stimulus", "stimulus": "rater"}
+        changed["columns"] = {other.get(k, k): v for k, v in changed["columns"].items()}
+    if "wide" in changed:
+        parts = {"raters": "stimuli", "stimuli": "raters"}
+        wide = str(changed["wide"]).split(",")
+        changed["wide"] = ",".join(parts.get(part, part) for part in wide)
+    return changed
 
 
 def near(ways: Sequence[Way]) -> Sequence[Way]:
@@ -165,7 +182,8 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
 
     One could where the name of a column speaks for another role; where a trial or session tells
     answers apart of which another column says what was asked; where answers are the same for each
-    stimulus or rater; or where words are the answers beside numbers that vary.
+    stimulus or rater; where names of labels say when somebody answered; or where words are the
+    answers beside numbers that vary.
     """
     main = ("stimulus", "rater", "label")
     roles = layout.roles
@@ -195,6 +213,11 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         for name in layout.labels
         for key in keys
     )
+    when = any(
+        are_occasions({*parts})
+        for one in crossings(layout.labels)
+        for parts in (one.first, one.second)
+    )
     value = roles.get("value")
     words = (
         value in evidence.names
@@ -203,7 +226,7 @@ def contested(evidence: Evidence, layout: Layout) -> float | None:
         and (not once or evidence.determines(keys[0], str(value)))
         and evidence.answers_in_numbers(*keys, str(value))
     )
-    return _CLEAR if asked or same or words else None
+    return _CLEAR if asked or same or when or words else None
 
 
 @dataclass(frozen=True)
@@ -287,7 +310,7 @@ def tried(
         layout = evidence = None
         if isinstance(made.format, PlainTable):
             try:
-                evidence = _evidence(made)
+                evidence = measured(made)
             except InputError:
                 return ()
             layout = _layout(made)
@@ -295,7 +318,7 @@ def tried(
             if least is None and readable and in_rows and layout is not None:
                 least = _fit_of(evidence, layout) + _CLEARLY
             least = _LEAST if least is None else least
-            found = suggested(evidence, (ROWS,) if readable and in_rows else RULES)
+            found = suggested(evidence, (ROWS, CROSSED) if readable and in_rows else RULES)
             candidates += [one for one in found if one.fit > least]
             if layout is not None and not readable:
                 candidates += in_cells(evidence, layout)
@@ -386,11 +409,11 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
     It uses every row, several raters were asked, and they do not all answer the same.
     """
     lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith(_NO_ROWS))
-    may_lose = max(ratings.n_rows >= _SOME_ROWS, ratings.n_rows // 50) if one.fit < 0 else 0
+    may_lose = max(ratings.n_rows >= _SOME_ROWS, ratings.n_rows // 8) if one.fit < 0 else 0
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:
         return None
-    nobody = one.options.get("wide") == "votes" or one.options.get("rater") == EACH_ROW
+    nobody = one.options.get("wide") == "votes" or "rater" in one.options
     if not nobody and (ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings):
         return None
     size = (
@@ -431,7 +454,7 @@ def command_of(made: Prepared, said: Mapping[str, Any]) -> str:
     if on_command_line():
         file = "-" if name == "standard input" else shlex.quote(name)
         return " ".join(("affectlab report", file, *parts))
-    in_memory = made.head.frame is not None and not Path(name).is_dir()
+    in_memory = made.head.frame is not None and not Path(name).exists()
     return ", ".join(parts) if in_memory else f"read_ratings({', '.join((repr(name), *parts))})"
 
 

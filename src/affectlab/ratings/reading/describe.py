@@ -11,15 +11,16 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, TypeGuard
 
+import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
-from affectlab.ratings.files import read_columns
+from affectlab.ratings.files import read_columns, spread_cells
 from affectlab.ratings.formats import Layout
-from affectlab.ratings.formats.table import LongLayout, PlainTable, WideLayout
+from affectlab.ratings.formats.table import Evidence, LongLayout, PlainTable, WideLayout
 from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, complete, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
@@ -144,8 +145,11 @@ def _described(
     given: Mapping[str, Any],
 ) -> RatingsDescription:
     columns = _columns(made)
+    plain = {name: column for name, column in columns.items() if column is not None}
+    by_shape = ratings is None and isinstance(made.format, PlainTable)
+    evidence = Evidence(plain) if by_shape and plain else None
     rows = [
-        (name, *_taken(name, layout, ratings, made), _examples(column))
+        (name, *_taken(name, layout, ratings, made, evidence), _examples(column))
         for name, column in columns.items()
     ]
     names: tuple[str, ...] = ("column", "taken_for", "why", "examples")
@@ -169,7 +173,7 @@ def _described(
         tables += [_scales(ratings), _not_used(ratings)]
         notes = ratings.warnings
     else:
-        sentences.append(f"It cannot be read so: {problem}")
+        sentences.append(f"As it stands it cannot be read: {problem}")
     return RatingsDescription(
         tuple(tables),
         tuple(sentences),
@@ -191,12 +195,35 @@ def _readings(ways: Sequence[Way]) -> Table:
 def _columns(made: Prepared) -> dict[str, pl.Series | None]:
     """Give the columns of the source where it is a table; else their names alone."""
     try:
-        return dict(read_columns(made.head, on_bad="set_aside").columns)
+        read = read_columns(made.head, on_bad="set_aside")
+        spread = isinstance(made.format, PlainTable) and not read.typed
+        return dict((spread_cells(read) if spread else read).columns)
     except InputError:
         return dict.fromkeys(made.head.columns)
 
 
-def _taken(name: str, layout: Layout, ratings: Ratings | None, made: Prepared) -> tuple[str, str]:
+def _shape(evidence: Evidence, name: str) -> str:
+    """Say what is known of a column by its shape alone."""
+    column = evidence.column(name)
+    if column.kind == "none":
+        return "it is empty"
+    what = f"{column.distinct:,} {column.kind}" if column.distinct > 1 else "the same in all rows"
+    if column.kind == "numbers" and column.distinct > 1:
+        numbers = evidence.numbers(name)
+        what += f" from {np.nanmin(numbers):g} to {np.nanmax(numbers):g}"
+    owner = next((one for one in evidence.keys if evidence.determines(one, name)), None)
+    if column.distinct == column.filled > 1:
+        return f"{what}, another in each row"
+    return f"{what}, one for each '{owner}'" if owner not in (None, name) else what
+
+
+def _taken(
+    name: str,
+    layout: Layout,
+    ratings: Ratings | None,
+    made: Prepared,
+    evidence: Evidence | None,
+) -> tuple[str, str]:
     """Say what a column is taken for, and why."""
     published = f"the format {made.format.name}"
     role = next((role for role, column in layout.roles.items() if column == name), None)
@@ -217,7 +244,7 @@ def _taken(name: str, layout: Layout, ratings: Ratings | None, made: Prepared) -
     if not name.strip():
         return "tells rows apart", "it has no name"
     if ratings is None:
-        return _UNKNOWN, ""
+        return _UNKNOWN, "" if evidence is None else _shape(evidence, name)
     for table, kind in ((ratings.raters, "the rater"), (ratings.stimuli, "the stimulus")):
         if name in table.columns:
             return f"describes {kind}", "it has one value for each"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,13 @@ from affectlab.core.files.media import media_kind
 from affectlab.ratings.build import is_number
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import (
+    Crossing,
     Evidence,
+    are_occasions,
     called_after_raters,
     crossings,
     find_chosen,
+    find_one,
     meant,
     odd_words,
     stem_of,
@@ -36,6 +39,8 @@ _FEW_SETS = 3
 _FEWEST_ROWS = 10
 """Rows from which on equal sums are no chance."""
 _FEWEST_VOTES = 3
+_ALONE = 0.6
+"""How well a reading fits in which one rater answered."""
 _ROLES = {"rater", "stimulus", "label"}
 
 
@@ -67,7 +72,8 @@ def suggested(evidence: Evidence, rules: Iterable[Rule] | None = None) -> list[C
         for one in rule.suggest(evidence)
         if _can_be_said(one.options)
     ]
-    return sorted(found, key=lambda one: -one.fit)
+    found.sort(key=lambda one: -one.fit)
+    return [one for k, one in enumerate(found) if one.options not in [o.options for o in found[:k]]]
 
 
 def _can_be_said(options: Mapping[str, Any]) -> bool:
@@ -173,7 +179,9 @@ def _row_names(evidence: Evidence, role: str) -> list[str]:
         )
         for name in found
     }
-    return sorted(found, key=lambda name: (late[name], -fit(evidence, name)))
+    return sorted(found, key=lambda name: (late[name], -fit(evidence, name))) or (
+        [] if evidence.corner is None else [evidence.corner]
+    )
 
 
 def _beside(evidence: Evidence, *used: str) -> dict[str, Any]:
@@ -201,25 +209,49 @@ def over_rows(evidence: Evidence) -> Iterator[Candidate]:
                     named.append(axes)
         for axes in named:
             for roles in permutations(axes):
-                yield from _of_axes(evidence, roles, apart)
-        if named:
+                yield from _of_axes(evidence, roles, dict(zip(("session",), apart, strict=False)))
+        if named and not apart:
             return
+        if named:
+            break
+    yield from _by_trials(evidence)
+
+
+def _by_trials(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest that trials tell answers of one rater apart, where names say who and what."""
+    trials = [
+        name
+        for name in evidence.names
+        if "trial" in meant(name) and 1 < evidence.column(name).distinct < evidence.height
+    ]
+    called = [
+        [name for name in evidence.keys if role in meant(name)]
+        for role in ("rater", "stimulus", "label")
+    ]
+    for rater, stimulus in product(*called[:2]):
+        for axes in ((rater, stimulus), *((rater, stimulus, label) for label in called[2])):
+            for trial in trials:
+                if len({*axes, trial}) > len(axes) and evidence.tells_apart(trial, *axes):
+                    yield from _of_axes(evidence, axes, {"trial": trial})
+                    break
 
 
 def _of_axes(
-    evidence: Evidence, axes: tuple[str, ...], apart: tuple[str, ...]
+    evidence: Evidence, axes: tuple[str, ...], apart: Mapping[str, str]
 ) -> Iterator[Candidate]:
     rater, stimulus, *label = axes
     fit = fit_of(evidence, *axes)
-    columns = {"stimulus": stimulus, "rater": rater}
-    if apart:
-        columns["session"] = apart[0]
-    numbers = evidence.answers_in_numbers(*axes, *apart)
+    columns = {"stimulus": stimulus, "rater": rater, **apart}
+    numbers = evidence.answers_in_numbers(*axes, *(apart[k] for k in apart if k == "session"))
     if len(numbers) > 1:
         called = [name for name in numbers if "value" in meant(name)]
+        chosen = [name for name in evidence.answers_in_words(*axes) if "value" in meant(name)]
         if label and len(called) == 1:
             numbers = called
         else:
+            if not label and called and chosen:
+                # What is called an answer is one, in numbers and in words.
+                numbers = [name for name in evidence.names if name in {*called, *chosen}]
             if _are_raters(numbers) > 0:
                 fit -= 6
             more = _beside(evidence, *columns.values(), *numbers)
@@ -247,7 +279,11 @@ def _chosen(evidence: Evidence, axes: Sequence[str]) -> list[str]:
 
 def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest that each row is of somebody else, where one column names what comes back."""
-    keys = [name for name in evidence.keys if evidence.column(name).kind != "numbers"]
+    keys = [
+        name
+        for name in evidence.keys
+        if evidence.column(name).kind != "numbers" or "stimulus" in meant(name)
+    ]
     if evidence.row_names or len(keys) != 1 or any("rater" in meant(n) for n in evidence.names):
         return
     (stimulus,) = keys
@@ -261,6 +297,28 @@ def of_nobody(evidence: Evidence) -> Iterator[Candidate]:
         return
     # That nobody answered twice is for the owner of the file to say.
     yield Candidate(said, 1 + min(_as_stimulus(evidence, stimulus), 1))
+
+
+def of_one(evidence: Evidence) -> Iterator[Candidate]:
+    """Suggest that one rater gave all answers, where each row is about something else."""
+    if any({"rater", "person"} & meant(name) for name in evidence.names):
+        return
+    for stimulus in _row_names(evidence, "stimulus")[:1]:
+        if _as_stimulus(evidence, stimulus) <= 0:
+            continue
+        said: dict[str, Any] = {"rater": "one", "columns": {"stimulus": stimulus}}
+        answers = evidence.answers_in_numbers(stimulus) or [
+            name
+            for name in evidence.names
+            if name != stimulus and (evidence.are_labels([name]) or find_chosen([name]))
+        ]
+        if len(answers) == 1:
+            said["columns"]["value"] = answers[0]
+        elif answers:
+            said |= {"wide": "labels", **_beside(evidence, stimulus, *answers)}
+        if answers:
+            # Any reading with several raters goes before it.
+            yield Candidate(said, _ALONE)
 
 
 # A column for each rater, stimulus or category, or for two of these.
@@ -292,6 +350,10 @@ def over_raters(evidence: Evidence) -> Iterator[Candidate]:
         fit += sum(_as_label(evidence, name) for name in label)
         if _are_raters(group) > 0:
             fit += 1 if more else 3
+        if stimulus == evidence.corner:
+            # A matrix whose corner is empty may have either of both in its rows.
+            fit += 1
+            yield Candidate({"wide": "stimuli", "columns": {"rater": stimulus}, **more}, fit)
         yield Candidate({"wide": "raters", "columns": columns, **more}, fit)
 
 
@@ -306,12 +368,16 @@ def _group_of_raters(evidence: Evidence, axes: Sequence[str]) -> list[str]:
     ]
     words = [name for name in rated if evidence.column(name).kind in ("words", "texts")]
     numbers = [name for name in rated if evidence.column(name).kind == "numbers"]
-    called = [name for name in rated if _are_raters([name]) > 0]
+    # A column called "participant" names raters, and holds none of their answers.
+    called = [name for name in rated if _are_raters([name]) > 0 and not find_one("rater", [name])]
     for held in (words, numbers):
         group = [name for name in called if name in held]
         if len(group) > 1 and (held is numbers or evidence.shared_words(group)):
             return group
     rated = [name for name in rated if evidence.column(name).distinct > 1]
+    alike = called_after_raters(rated)
+    if len(alike) > 2 and {*alike} <= {*numbers}:
+        return alike
     words, numbers = ([name for name in held if name in rated] for held in (words, numbers))
     words = [name for name in words if evidence.column(name).distinct < evidence.height]
     if len(words) > 1 and evidence.shared_words(words):
@@ -369,15 +435,26 @@ def over_crossed(evidence: Evidence) -> Iterator[Candidate]:
     """Suggest which part of names that cross is the label, and who or what a row is about."""
     kinds = {name: evidence.column(name).kind for name in evidence.names}
     numbers = [name for name in evidence.names if kinds[name] == "numbers"]
+    words = [name for name in evidence.names if kinds[name] == "words"]
     # Whoever fills in a sheet does so at a time.
     sheets = any("moment" in meant(name) and name not in numbers for name in evidence.names)
-    for found in crossings(numbers):
+    found_in = crossings(numbers)
+    if found_in and len((mixed := crossings([*numbers, *words]))[0].columns) > len(
+        found_in[0].columns
+    ):
+        # A category was chosen beside what was rated in numbers.
+        found_in = mixed
+    for found in found_in:
         parts = (found.first, found.second)
         for place in (0, 1):
             called, asked = ([*dict.fromkeys(parts[at])] for at in (place, 1 - place))
+            occasions = [*_over_occasions(evidence, found, place)] if are_occasions(called) else []
+            yield from occasions
+            if occasions:
+                continue
             # Crossing by itself says much.
             labels = 1 + _are_labels(evidence, asked)
-            labels -= 3 if evidence.are_labels(called) else 0
+            labels -= 3 if evidence.are_labels(called) else 4 if are_occasions(called) else 0
             for role, many in (("rater", "stimuli"), ("stimulus", "raters")):
                 keys = [one for one in _row_names(evidence, role) if one not in found.columns]
                 for key in keys[:1]:
@@ -387,6 +464,18 @@ def over_crossed(evidence: Evidence) -> Iterator[Candidate]:
                         fit = _as_stimulus(evidence, key) + _are_raters(called)
                     wide = ",".join((many, "labels") if place == 0 else ("labels", many))
                     yield Candidate({"wide": wide, "columns": {role: key}}, fit + labels)
+
+
+def _over_occasions(evidence: Evidence, found: Crossing, place: int) -> Iterator[Candidate]:
+    """Suggest that one part of names that cross says when somebody answered."""
+    keys = [name for name in evidence.keys if name not in found.columns]
+    wide = "sessions,labels" if place == 0 else "labels,sessions"
+    for rater, stimulus in permutations(keys, 2):
+        if evidence.names_rows(rater, stimulus):
+            columns = {"stimulus": stimulus, "rater": rater}
+            # Labels that cross occasions are none.
+            fit = 2 + fit_of(evidence, rater, stimulus)
+            yield Candidate({"wide": wide, "columns": columns}, fit)
 
 
 def of_votes(evidence: Evidence) -> Iterator[Candidate]:
@@ -442,12 +531,14 @@ def _negative(evidence: Evidence, names: Sequence[str]) -> list[str]:
 
 
 ROWS = Rule("row per answer", over_rows, "no two rows have the same rater, stimulus and label")
+CROSSED = Rule("names that cross", over_crossed, "names of columns have two parts that cross")
 RULES = (
     ROWS,
     Rule("rows of nobody", of_nobody, "one column names what comes back, and none who answered"),
+    Rule("one rater", of_one, "each row is about something else, and none says who answered"),
     Rule("column per rater", over_raters, "columns are called after raters, or share words"),
     Rule("column per stimulus", over_stimuli, "each row is a sheet, and columns are called alike"),
-    Rule("names that cross", over_crossed, "names of columns have two parts that cross"),
+    CROSSED,
     Rule("counts of votes", of_votes, "columns of counts add up to the same, or to another one"),
 )
 

@@ -5,7 +5,10 @@ from affectlab.reliability.components.designs import (
     MOST_LEVELS as MOST_LEVELS,
     RATER as RATER,
     STIMULUS as STIMULUS,
+    Design as Design,
     crossed as crossed,
+    designs as designs,
+    estimates_table as estimates_table,
 )
 from affectlab.reliability.components.fixed_effects import mixed_model
 from affectlab.reliability.components.generalizability import (

@@ -458,7 +458,8 @@ def plan(
     -----
     The Monte Carlo interval says what more simulation could change. What a larger pilot could
     change is ``recommended_range``: with 25 raters the spread of biases is known to within about
-    15 %.
+    15 %. A plan is for one look at the end; who looks before, and stops when an interval is narrow
+    enough, needs :func:`enough_ratings`, and some 1.3 times the ratings.
 
     Examples
     --------

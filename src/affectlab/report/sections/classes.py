@@ -64,7 +64,12 @@ def soft_section(study: Study) -> Section | Skipped:
     ratings, models = study.sources
     try:
         found = soft_label_metrics(
-            ratings, models, metrics=_METRICS, n_boot=study.n_boot, seed=study.seed
+            ratings,
+            models,
+            metrics=_METRICS,
+            cluster=study.cluster,
+            n_boot=study.n_boot,
+            seed=study.seed,
         )
     except InputError as error:
         return Skipped(title, f"{error}.")
@@ -91,7 +96,9 @@ def _calibration(study: Study) -> list[Block]:
             )
         ]
     try:
-        found = model_calibration(ratings, models, n_boot=study.n_boot, seed=study.seed)
+        found = model_calibration(
+            ratings, models, cluster=study.cluster, n_boot=study.n_boot, seed=study.seed
+        )
     except InputError as error:
         return [Paragraph(f"Calibration is not given: {error}.")]
     drawn = [Picture.of(found, figure.name) for figure in found.figures[:_MOST_DIAGRAMS]]

@@ -202,7 +202,9 @@ def _boxes(kinds: Estimates, pairs: PairAgreement) -> Picture:
 def _bars(study: Study) -> Picture:
 
     ratings, models = study.sources
-    found = spearman_with_people(ratings, models, n_boot=study.n_boot, seed=study.seed)
+    found = spearman_with_people(
+        ratings, models, cluster=study.cluster, n_boot=study.n_boot, seed=study.seed
+    )
     listed = joined(
         f"{shown(row['rater'], 40)} {number(row['value'])}"
         for row in found.frame.head(_MOST_NAMED).iter_rows(named=True)
@@ -215,7 +217,8 @@ def _bars(study: Study) -> Picture:
         caption="Spearman's correlation with the median answer of all people"
         + (", mean over labels" if study.ratings.n_labels > 1 else "")
         + (
-            "; lines: 95 % intervals over stimuli, with ranks computed anew in every replicate."
+            f"; lines: 95 % intervals over {study.clusters.units}, with ranks computed anew "
+            "without each."
             if study.n_boot
             else "."
         )

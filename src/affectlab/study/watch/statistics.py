@@ -48,6 +48,8 @@ class Agreement:
     n_raters: int
     status: str
     """``ok``, or why there is no value or no interval."""
+    width: float | None = None
+    """Width of the interval that holds however often one looks; None without one."""
 
 
 @dataclass(frozen=True)
@@ -149,24 +151,31 @@ def _ratings(store: Store) -> tuple[Ratings | None, str]:
 
 
 def _agreement(ratings: Ratings) -> tuple[str, Agreement, tuple[Agreement, ...]]:
-    from affectlab.reliability import krippendorff_alpha, over_labels
+    from affectlab.reliability import confidence_at_any_look, krippendorff_alpha, over_labels
 
     kind = ratings.scale.kind
     level = "nominal" if kind == "binary" else kind
     found = krippendorff_alpha(ratings)
+    once = confidence_at_any_look(0.95)
     rows = found.to_frame().to_dicts()
+    if found.jackknife is not None:
+        _, low, high = found.jackknife.ends(once)
+        for row, width in zip(rows, (high - low).tolist(), strict=True):
+            row["width"] = width
     labels = tuple(
         _told(row["label"], row, row["status"])
         for row in sorted(rows, key=lambda row: row["label"])
     )
-    overall = _of_estimate(over_labels(found))
+    every = over_labels(found, confidence=once)
+    overall = _of_estimate(over_labels(found), every.high - every.low)
     if len(labels) == 1:
         return level, labels[0], ()
     return level, overall, labels
 
 
-def _of_estimate(one: Estimate) -> Agreement:
+def _of_estimate(one: Estimate, width: float) -> Agreement:
     row = {
+        "width": width,
         "value": one.value,
         "low": one.low,
         "high": one.high,
@@ -186,7 +195,9 @@ def _told(label: str, row: dict[str, Any], status: str) -> Agreement:
             f"too little for an interval: {plural(n, 'stimulus', 'stimuli')} with two ratings "
             f"or more, {_FEWEST_UNITS} are needed"
         )
-    return Agreement(label or "", _finite(row["value"]), low, high, n, int(row["n_raters"]), status)
+    width = None if low is None else _finite(row.get("width"))
+    value = _finite(row["value"])
+    return Agreement(label or "", value, low, high, n, int(row["n_raters"]), status, width)
 
 
 def _nothing(status: str) -> Agreement:

@@ -27,7 +27,7 @@ class Excel(PlainTable):
     Parameters
     ----------
     sheet
-        Name of the sheet; by default the first with anything in it. Further sheets with the same
+        Name of the sheet; by default the first that may hold answers. Further sheets with the same
         columns, in any order and case, are read with it: each is that of a label where columns
         hold raters or sheets are called after emotions, else of a rater where no column names one.
 

@@ -19,10 +19,10 @@ from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
 from affectlab.ratings.formats.format import Contents, Format, Layout
 from affectlab.ratings.formats.records import Rejects, numbered
 from affectlab.ratings.formats.shown import is_media
+from affectlab.ratings.formats.table import meant
 from affectlab.ratings.options import ReadOptions
-from affectlab.ratings.scale import folded
 from affectlab.ratings.schema import GUESSED
-from affectlab.ratings.wordings import EMOTIONS, is_no_answer
+from affectlab.ratings.wordings import is_no_answer
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 PLATFORM = "of the platform"
@@ -647,7 +647,7 @@ def _are_labels(names: Collection[str]) -> bool:
         return True
     known = [load_taxonomy(name) for name in list_taxonomies()]
     n_known = sum(
-        any(one in taxonomy for taxonomy in known) or folded(one) in EMOTIONS for one in names
+        any(one in taxonomy for taxonomy in known) or "emotion" in meant(one) for one in names
     )
     return 2 * n_known >= len(names)
 

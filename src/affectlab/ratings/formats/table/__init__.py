@@ -7,13 +7,17 @@ from affectlab.ratings.formats.table.columns import (
     find_one as find_one,
     words_in as words_in,
 )
-from affectlab.ratings.formats.table.crossed import crossings as crossings
+from affectlab.ratings.formats.table.crossed import Crossing as Crossing, crossings as crossings
 from affectlab.ratings.formats.table.evidence import (
     Evidence as Evidence,
     odd_words as odd_words,
     stem_of as stem_of,
 )
-from affectlab.ratings.formats.table.lexicon import find_rater as find_rater, meant as meant
+from affectlab.ratings.formats.table.lexicon import (
+    are_occasions as are_occasions,
+    find_rater as find_rater,
+    meant as meant,
+)
 from affectlab.ratings.formats.table.long import (
     LongLayout as LongLayout,
     called_after_raters as called_after_raters,

@@ -34,6 +34,7 @@ _MOST_KEYS = 14
 _MAIL = re.compile(r"\S+@\S+\.\w+")
 _LONG_TEXT = 3
 """Words of a cell, on average, from which on a column holds texts."""
+_TRUTH = {"false": "0", "true": "1"}
 _NUMBERED = re.compile(r"(?<=\w)(?:[ _.-]?\d+|[ _.-][a-zA-Z])$")
 
 
@@ -60,10 +61,25 @@ class Evidence:
         self.names = tuple(name for name in columns if name.strip())
         self.rows = len(next(iter(columns.values()), ()))
         self.height = min(self.rows, _FIRST_ROWS)
-        self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in self.names}
+        self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in columns}
+        for name, joined in self._complements().items():
+            self.cells[name] = joined
+            self.names = (*self.names, name)
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, pl.Series] = {}
         self._counts: dict[tuple[str, ...], int] = {}
+
+    def _complements(self) -> dict[str, pl.Series]:
+        """Join two columns called after who answered of which each row fills one."""
+        called = [
+            name for name in self.names if {"rater", "model"} & meant(name) and name != "rater_kind"
+        ]
+        empty = {name: self.cells[name].is_null() for name in called}
+        return {
+            f"{one}+{other}": self.cells[one].fill_null(self.cells[other])
+            for one, other in combinations(called, 2)
+            if empty[one].any() and empty[other].any() and (empty[one] ^ empty[other]).all()
+        }
 
     def column(self, name: str) -> Column:
         """Say what a column holds."""
@@ -110,6 +126,12 @@ class Evidence:
         """Whether no two rows have the same keys."""
         filled = pl.DataFrame([self.code(name) for name in keys]).drop_nulls().height
         return filled > 0 and self.count(*keys) == filled
+
+    def tells_apart(self, name: str, *keys: str) -> bool:
+        """Whether rows with the same keys differ in a column, which may be empty elsewhere."""
+        codes = [*(self.code(key) for key in keys), self.code(name).fill_null(0)]
+        table = pl.DataFrame(codes).drop_nulls()
+        return table.height > 0 and table.n_unique() == table.height
 
     def coverage(self, *keys: str) -> float:
         """Share of what could be combined that is."""
@@ -187,7 +209,7 @@ class Evidence:
         for name in free:
             alike.setdefault((stem_of(name), self.column(name).kind), []).append(name)
         for (_, kind), names in alike.items():
-            if len(names) > 1 and (
+            if (len(names) > 2 or _follow(names)) and (
                 kind == "numbers" or (kind == "words" and self.shared_words(names))
             ):
                 found.update(names)
@@ -203,6 +225,14 @@ class Evidence:
             and not {"trial", "moment", "session", "value"} & meant(name)
             and 1 < self.height == self.column(name).distinct
         )
+
+    @cached_property
+    def corner(self) -> str | None:
+        """The first column where it has no name and gives each row a name of its own."""
+        first = next(iter(self.cells), None)
+        if first is None or first.strip() or self.column(first).kind in ("none", "numbers"):
+            return None
+        return first if self.column(first).distinct == self.height > 1 else None
 
     def _rank(self, name: str) -> tuple[bool | int, ...]:
         means = meant(name)
@@ -290,6 +320,16 @@ def stem_of(name: str) -> str:
     return _NUMBERED.sub("", name)
 
 
+def _follow(names: Sequence[str]) -> bool:
+    """Whether two names have numbers or letters behind them that follow one another."""
+    if len(names) != 2:
+        return False
+    ends = [name.removeprefix(stem_of(name)).strip(" _.-") for name in names]
+    if all(map(str.isdecimal, ends)):
+        return abs(int(ends[0]) - int(ends[1])) == 1
+    return all(len(end) == 1 for end in ends) and abs(ord(ends[0]) - ord(ends[1])) == 1
+
+
 def _parts(columns: Sequence[pl.Series]) -> list[pl.Series]:
     """Give what stands in cells, or the parts of them where they hold sets."""
     unique = [one.unique() for one in columns]
@@ -304,10 +344,12 @@ def _texts(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
         return pl.Series([None] * len(column), dtype=pl.String)
     text = column.cast(pl.String).str.strip_chars()
-    none = [
-        one for one in text.unique().drop_nulls() if one.lower() in MISSING or is_no_answer(one)
-    ]
-    return text.set(text.is_in(none).fill_null(value=False), None)
+    words = text.unique().drop_nulls().to_list()
+    none = [one for one in words if one.lower() in MISSING or is_no_answer(one)]
+    text = text.set(text.is_in(none).fill_null(value=False), None)
+    if {one.casefold() for one in words if one not in none} == {*_TRUTH}:
+        return text.str.to_lowercase().replace_strict(_TRUTH)
+    return text
 
 
 def _column(name: str, cells: pl.Series) -> Column:

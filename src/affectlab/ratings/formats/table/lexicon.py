@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def _lexicon() -> dict[str, frozenset[str]]:
 def meant(name: str) -> frozenset[str]:
     """Say what the words in the name of a column may mean, as ``lexicon.toml`` has it.
 
-    Words of scripts without spaces count within others.
+    Words of scripts without spaces count within others, and those behind ``=`` alone.
 
     Examples
     --------
@@ -32,8 +33,27 @@ def meant(name: str) -> frozenset[str]:
     return frozenset(
         role
         for role, known in _lexicon().items()
-        if words & known or any(ord(one[0]) > 0x2E7F and one in whole for one in known)
+        if words & known
+        or f"={whole}" in known
+        or any(ord(one[0]) > 0x2E7F and one in whole for one in known)
     )
+
+
+_OCCASION = re.compile(
+    r"(t|w|tp|time|wave)[ _.-]?\d+|pre|post|follow[ _.-]?up|baseline", re.IGNORECASE
+)
+
+
+def are_occasions(names: Collection[str]) -> bool:
+    """Whether some names are those of occasions: ``T1`` and ``T2``, ``pre`` and ``post``.
+
+    Examples
+    --------
+    >>> are_occasions({"T1", "T2"}), are_occasions({"pre", "post"}), are_occasions({"1", "2"})
+    (True, True, False)
+    """
+    told = all("session" in meant(name) or _OCCASION.fullmatch(name) for name in names)
+    return told and not all(name.isdecimal() for name in names)
 
 
 def find_rater(header: Sequence[str]) -> str | None:

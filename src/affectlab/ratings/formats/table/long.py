@@ -381,7 +381,9 @@ def _roles(
         told = named if stimulus is None else {"stimulus": stimulus, **named}
         found = find_columns(header, told, where=source, delimiter=delimiter)
     except InputError as error:
-        if not any({"sd", "std", "stdev"} & {*words_in(name)} for name in header):
+        deviations = {"sd", "std", "stdev"}
+        if not any(deviations & {*words_in(re.sub(r"[A-Z]+\d+", "", name))} for name in header):
+            # Questionnaires number variables: SD01.
             raise
         # What most likely helps comes first: a file may have a hundred columns to list.
         what, found_word, columns_found = str(error).partition("; found:")

@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError, check_choices
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
-from affectlab.ratings.files import Columns, Peek, read_columns
+from affectlab.ratings.files import Columns, Peek, read_columns, spread_cells
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
@@ -26,7 +26,7 @@ from affectlab.ratings.formats.table.long import (
 from affectlab.ratings.formats.table.totals import without_totals
 from affectlab.ratings.formats.table.wide import WideLayout, describe_wide, pointed, unpivot
 from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import GUESSED, RATER_KNOWN
 
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 
@@ -69,6 +69,11 @@ class PlainTable(Format):
         if rater_column is not None and names_models(rater_column):
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
+        if given.anonymous or options.rater == EACH_ROW:
+            names = as_categories(contents.columns["rater"]).unique(maintain_order=True)
+            unknown = pl.DataFrame([names.cast(pl.String).alias("rater")])
+            unknown = unknown.with_columns(pl.lit(value=False).alias(RATER_KNOWN))
+            contents.raters = combine_tables("rater", [unknown, contents.raters])
         contents.set_aside = (*given.set_aside, *contents.set_aside)
         contents.history = (*given.history, *contents.history)
         contents.typed = given.typed
@@ -133,6 +138,8 @@ def table_columns(head: Peek, options: ReadOptions) -> Columns:
 def _given(head: Peek, options: ReadOptions) -> Columns:
     """Read the columns that are used, and add the one of the rater whom the user names."""
     given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
+    if not given.typed:
+        given = spread_cells(given)
     check_choices("column", options.unused, given.columns, str(head.path))
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
@@ -142,14 +149,23 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
 
 
 def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
-    """Add columns that the user names as several: ``block+participant``."""
+    """Add columns that the user names as several: ``block+participant``; empty cells count not."""
     made: dict[str, pl.Series] = {}
     used = set[str]()
     for name in named.values():
         parts = name.split("+")
         if name not in given.columns and len(parts) > 1 and {*parts} <= given.columns.keys():
             cells = [given.columns[part].cast(pl.String).str.strip_chars() for part in parts]
-            made[name] = pl.select(pl.concat_str(cells, separator=" ")).to_series().alias(name)
+            text = pl.select(pl.concat_str(cells, separator=" ", ignore_nulls=True)).to_series()
+            made[name] = text.set(text == "", None).alias(name)
+            kinds = [pl.lit("model" if names_models(part) else "human") for part in parts]
+            if len({*map(names_models, parts)}) > 1 and "rater_kind" not in given.columns:
+                # Whoever stands in a column of models is one.
+                filled = [cell.fill_null("") != "" for cell in cells]
+                chosen = pl.coalesce(
+                    pl.when(one).then(kind) for one, kind in zip(filled, kinds, strict=True)
+                )
+                made["rater_kind"] = pl.select(chosen.alias("rater_kind")).to_series()
             used |= {*parts} - {*named.values()}
     rest = {name: column for name, column in given.columns.items() if name not in used}
     return replace(given, columns={**made, **rest}) if made else given

@@ -38,8 +38,20 @@ from affectlab.taxonomy import list_taxonomies, load_taxonomy
 # What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
 
 
-PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli", "category": "categories"}
-_ACROSS = {"raters": "rater", "labels": "label", "stimuli": "stimulus", "votes": "category"}
+PLURAL = {
+    "rater": "raters",
+    "label": "labels",
+    "stimulus": "stimuli",
+    "category": "categories",
+    "session": "sessions",
+}
+_ACROSS = {
+    "raters": "rater",
+    "labels": "label",
+    "stimuli": "stimulus",
+    "votes": "category",
+    "sessions": "session",
+}
 _ALWAYS_RATERS = ("rater", "rater_id", "annotator")
 """Names of a column that no rater has as a name."""
 _SURVEY = {
@@ -153,6 +165,7 @@ class _Finder:
             "raters": _over_raters,
             "votes": _over_raters,
             "labels": _over_labels,
+            "sessions": _over_labels,
             "stimuli": _over_stimuli,
         }[wide](self)
         named = self.named
@@ -167,7 +180,7 @@ class _Finder:
         twice = [column for column, n in Counter(named.values()).items() if n > 1]
         if twice:
             raise self.error(f"column '{twice[0]}' is given two roles; expected one")
-        if not {"session", "trial"} & named.keys() and wide != "raters":
+        if not {"session", "trial"} & named.keys() and wide not in ("raters", "sessions"):
             keys = [named[role] for role in ("stimulus", "rater") if role in named]
             repeats = find_repeats(self.columns, keys, self.taken)
             if repeats is not None:
@@ -210,7 +223,7 @@ def describe_wide(
     called = rest
     asked: list[str] = []
     if "," in (options.wide or ""):
-        rest, called, asked = _crossing(find, rest)
+        rest, called, asked = _crossing(find, rest, across)
         steps.append(_crosses(called, asked, across))
         left = [n for n in columns if n not in {*taken, *attributes, nameless, *rest}]
         attributes += left
@@ -255,7 +268,9 @@ def describe_wide(
     )
 
 
-def _crossing(find: _Finder, names: list[str]) -> tuple[list[str], list[str], list[str]]:
+def _crossing(
+    find: _Finder, names: list[str], across: str
+) -> tuple[list[str], list[str], list[str]]:
     """Part the names that cross, as the user says which part is which; means are left out.
 
     Returns
@@ -275,7 +290,7 @@ def _crossing(find: _Finder, names: list[str]) -> tuple[list[str], list[str], li
     kept = [
         (column, one, label)
         for column, one, label in zip(found.columns, called, asked, strict=True)
-        if not (SUMMARIES & {*words_in(one)} or "moment" in meant(label))
+        if across == "session" or not (SUMMARIES & {*words_in(one)} or "moment" in meant(label))
     ]
     columns, ones, labels = ([one[place] for one in kept] for place in (0, 1, 2))
     return columns, ones, labels
@@ -473,10 +488,9 @@ class Long(Contents):
             if part.unit == "cell" and not part.reason.startswith("no answer")
         ]
         lost = sum(part.count for part in aside)
-        if not self.n_across:
+        if not self.n_across or lost <= ratings.n_rows:
             return
-        used = np.unique(getattr(ratings, f"{self.across}_code")).size
-        if lost > ratings.n_rows and used < self.n_across:
+        if ratings.frame[self.across].n_unique() < self.n_across:
             raise InputError(
                 f"{ratings.source}: {plural(ratings.n_rows, 'answer')} could be read, and "
                 f"{plural(lost, 'cell')} could not ({'; '.join(map(str, aside))}); "

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choices, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.jackknife import LEAST_EFFECTIVE, LeftOut, around, too_few
@@ -74,21 +74,21 @@ class KappaResult(Estimates):
         :meth:`~affectlab.core.estimates.Estimates.build`.
         """
         first, second = np.triu_indices(len(raters), 1)
-        names = np.array(raters, dtype=object)
         human = np.array([side_of(kind) == "human" for kind in rater_kinds], dtype=bool)
-        kinds = np.array(["model-model", "human-model", "human-human"], dtype=object)
-        kind = kinds[human[first].astype(int) + human[second]]
+        kinds = pl.Series(["model-model", "human-model", "human-human"])
+        kind = human[first].astype(int) + human[second]
+        names, label = pl.Series(raters, dtype=pl.String), np.arange(len(labels))
         table = Estimates.build(
             {
-                "label": np.repeat(np.array(labels, dtype=object), first.size).tolist(),
-                "rater_a": np.tile(names[first], len(labels)).tolist(),
-                "rater_b": np.tile(names[second], len(labels)).tolist(),
+                "label": pl.Series(labels, dtype=pl.String)[np.repeat(label, first.size)],
+                "rater_a": names[np.tile(first, label.size)],
+                "rater_b": names[np.tile(second, label.size)],
             },
             n_items=n,
             n_raters=2,
             n_ratings=2 * n,
             **columns,
-            extra={"pair_kind": pl.Series(np.tile(kind, len(labels)).tolist(), dtype=pl.String)},
+            extra={"pair_kind": kinds[np.tile(kind, label.size)]},
         )
         return cls(table.tables, raters=raters, rater_kinds=rater_kinds)
 
@@ -335,10 +335,12 @@ def kappa_of_tables(tables: NDArray[np.integer[Any]], weights: str) -> Kappas:
 
 def _values(tables: NDArray[np.integer[Any]], w: Floats) -> tuple[Floats, Floats, Floats]:
     """Kappa of tables, with the sums of observed and of expected disagreement."""
-    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
-    observed = np.einsum("kij,ij->k", tables, w)
-    expected = np.einsum("ki,ij,kj->k", rows, w, columns)
-    return 1 - ratio(rows.sum(axis=1) * observed, expected), observed, expected
+    # Products of matrices, which are exact for counts, and many times as fast as sums of integers.
+    counts, ones = tables.astype(np.float64), np.ones(len(w))
+    rows, columns = counts @ ones, ones @ counts
+    observed = counts.reshape(len(counts), w.size) @ w.ravel()
+    expected = np.einsum("kj,kj->k", rows @ w, columns)
+    return 1 - ratio((rows @ ones) * observed, expected), observed, expected
 
 
 def of_clusters(
@@ -532,6 +534,8 @@ _MOST_SPARSE = 8
 _MOST_LEVELS = 127
 _FEW_ANSWERS = 1 << 15
 """Below this, loading compiled code takes longer than the work."""
+_MANY_ANSWERS = 1 << 20
+"""Above this they are arranged on all cores."""
 _FEW_LEVELS = 16
 """Up to here counting shared bits is faster than counting units."""
 
@@ -574,19 +578,37 @@ def dense_panel(data: Ratings | ArrayLike, levels: Floats, *, truncate: bool) ->
     too_large = n_cells > _MOST_TABLE_CELLS or levels.size > _MOST_LEVELS
     if values.size < _FEW_ANSWERS or wasteful or too_large:
         return None
+    from affectlab.core.compiled import in_threads, n_threads
     from affectlab.reliability.agreement.chance_corrected.kappa_kernels import fill_cube
 
-    cube = np.full(shape, -1, dtype=np.int8)
-    middles = (levels[1:] + levels[:-1]) / 2
-    low, high = levels[0] - 1e-9, levels[-1] + 1e-9
-    if not fill_cube(*codes, values, middles, low, high, truncate, cube):
+    middles, ends = (levels[1:] + levels[:-1]) / 2, (levels[0] - 1e-9, levels[-1] + 1e-9)
+
+    def filled(n_parts: int) -> tuple[NDArray[np.int8], list[int]]:
+        cube, counts = np.full(shape, -1, dtype=np.int8), list[int]()
+        bounds = np.linspace(0, values.size, n_parts + 1).astype(int).tolist()
+
+        def fill(rows: slice) -> None:
+            label, unit, rater = (code[rows] for code in codes)
+            counts.append(
+                fill_cube(label, unit, rater, values[rows], middles, *ends, truncate, cube)
+            )
+
+        in_threads(fill, map(slice, bounds, bounds[1:]))
+        return cube, counts
+
+    n_parts = n_threads() if values.size > _MANY_ANSWERS else 1
+    cube, counts = filled(n_parts)
+    if n_parts > 1 and sum(counts) != np.count_nonzero(cube >= 0):
+        # Two parts have an answer of a rater to one and the same: the first is to stay.
+        cube, counts = filled(1)
+    if min(counts) < 0:
         return None
     labels, raters, kinds = (tuple(part) for part in names)
     return DensePanel(cube, labels, raters, kinds, levels.size)
 
 
-def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
-    """Compute kappa of all pairs of raters on all labels.
+def dense_kappas(panel: DensePanel, weights: str, *, errors: bool = True) -> Kappas:
+    """Compute kappa of all pairs of raters on all labels, with or without errors.
 
     Returns
     -------
@@ -612,6 +634,9 @@ def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
         at = slice(k * n_pairs, (k + 1) * n_pairs)
         value, se, freedom, n = kappas.value[at], kappas.se[at], kappas.freedom[at], kappas.n[at]
         tables = counts.reshape(n_pairs, size, size)
+        if not errors:
+            value[:], n[:] = _values(tables, w)[0], counts.reshape(n_pairs, w.size).sum(axis=1)
+            return
         of_others = kappas.unshared[at], kappas.gain[at]
         kappa_of_counts(tables, w, LEAST_EFFECTIVE, value, se, freedom, *of_others, n)
 
@@ -691,6 +716,7 @@ def pairwise_kappa(
     weights: Weights | None = None,
     scale: Scale | str | ArrayLike | None = None,
     truncate: bool = False,
+    target: Literal["stimuli", "sample"] = "stimuli",
     confidence: float = 0.95,
     cluster: ClusterLike = None,
 ) -> KappaResult:
@@ -709,6 +735,9 @@ def pairwise_kappa(
     truncate
         Drop fractions as ``int()`` does, in place of rounding to the nearest level. Only for
         reproducing tables that were computed so.
+    target
+        What intervals are about: other stimuli, or this sample, which leaves nothing to be
+        uncertain of: kappas alone, in less time.
     confidence
         Coverage of the intervals.
     cluster
@@ -727,7 +756,7 @@ def pairwise_kappa(
     Raises
     ------
     InputError
-        If a value is off the scale, or the scale has no levels.
+        If a value is off the scale, or the scale has no levels, or an option is not known.
 
     Examples
     --------
@@ -736,9 +765,11 @@ def pairwise_kappa(
     0.969
     """
     check_confidence(confidence)
+    check_choice("target", target, ("stimuli", "sample"))
+    errors = target == "stimuli"
     if weights not in (None, "nominal") and scale is None:
         require_order(ratings, f"kappa with {weights} weights")
-    drawn = stimulus_clusters(ratings, cluster)
+    drawn = stimulus_clusters(ratings, cluster if errors else "none")
     one: Scale | str | ArrayLike | None = scale
     if scale is None and isinstance(ratings, Ratings):
         ratings = numeric_part(ratings)
@@ -748,8 +779,9 @@ def pairwise_kappa(
         panel = dense_panel(ratings, levels_of(one), truncate=truncate)
         if panel is not None:
             own = weights or _usual_weights(scale, one)
-            kappas = dense_kappas(panel, own)
-            return _kappa_result(panel, kappas, _method(own, one, truncate), confidence)
+            kappas = dense_kappas(panel, own, errors=errors)
+            how = _method(own, one, truncate)
+            return _kappa_result(panel, kappas, how, confidence if errors else None)
     answers = answers_of(ratings)
     # A scale that is said holds for all labels.
     parts = [answers] if scale is not None else list(answers.by_scale())
@@ -762,7 +794,8 @@ def pairwise_kappa(
         kept = part.cell_sizes() >= 2
         clusters = drawn.on(part.units)
         kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own, clusters)
-        found.append(_kappa_result(part, kappas, _method(own, declared, truncate), confidence))
+        how = _method(own, declared, truncate)
+        found.append(_kappa_result(part, kappas, how, confidence if errors else None))
     return below_each_other(found, answers.labels)
 
 
@@ -908,22 +941,25 @@ def _method(weights: str, scale: Any, truncate: bool) -> str:
 
 
 def _kappa_result(
-    panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float
+    panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float | None
 ) -> KappaResult:
-    se, low, high = kappas.ends(confidence)
-    drawn = kappas.drawn
-    if drawn is not None:
-        method = f"{method}{drawn.how}"
+    """Make the table, without intervals where no confidence is asked for."""
+    about: dict[str, Any] = {"method": method}
+    if confidence is not None:
+        drawn = kappas.drawn
+        if drawn is not None:
+            method = f"{method}{drawn.how}"
+        about = {
+            **dict(zip(("se", "low", "high"), kappas.ends(confidence), strict=True)),
+            "method": [f"{method}; {why}" if why else method for why in kappas.missing],
+            "target": "stimuli" if drawn is None else drawn.units,
+        }
     return KappaResult.of_pairs(
         panel.labels,
         panel.raters,
         panel.rater_kinds,
         n=kappas.n,
         value=kappas.value,
-        se=se,
-        low=low,
-        high=high,
-        method=[f"{method}; {why}" if why else method for why in kappas.missing],
-        target="stimuli" if drawn is None else drawn.units,
         status=kappas.status,
+        **about,
     )

@@ -23,7 +23,7 @@ def fill_cube(
     high: float,
     truncate: bool,
     cube: NDArray[np.int8],
-) -> bool:
+) -> int:
     """Put every answer in its place, as a level of the scale; the first of repeated answers stays.
 
     Parameters
@@ -41,21 +41,28 @@ def fill_cube(
 
     Returns
     -------
-    Whether all values lie on the scale.
+    How many places were filled; -1 where a value is not on the scale.
     """
+    filled = 0
+    # Codes are never negative: without looking whether they are, a place costs half as much.
+    flat, units, raters = cube.ravel(), np.uint64(cube.shape[1]), np.uint64(cube.shape[2])
     for k in range(value.size):
         x = value[k]
-        if not np.isfinite(x) or cube[label[k], unit[k], rater[k]] >= 0:
+        at = (np.uint64(label[k]) * units + np.uint64(unit[k])) * raters + np.uint64(rater[k])
+        if flat[at] >= 0:
             continue
         if truncate:
             x = np.trunc(x)
-        if x < low or x > high:
-            return False
+        if not (x >= low and x <= high):
+            if np.isfinite(x):
+                return -1
+            continue
         level = 0
         for middle in middles:
             level += x >= middle
-        cube[label[k], unit[k], rater[k]] = level
-    return True
+        flat[at] = level
+        filled += 1
+    return filled
 
 
 @kernel

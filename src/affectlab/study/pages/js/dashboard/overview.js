@@ -151,7 +151,11 @@ function agreement(found, problem) {
         `Krippendorff's alpha${labels.length ? `, the mean of ${plural(known.length, "label")}` : ""}, ` +
         `over ${plural(overall.n_items, "stimulus", "stimuli")} and ` +
         `${plural(overall.n_raters, "rater")}: 1 is perfect, 0 is what chance gives. ` +
-        "Intervals draw stimuli anew.",
+        "Intervals are about other stimuli and raters, and of one look." +
+        (overall.width === null
+          ? ""
+          : ` Whoever looks often, to stop when the interval is narrow enough, goes by the one that ` +
+            `holds at any look: ${fixed(overall.width)} wide now.`),
     }),
     labels.length ? labelTable(few, from, "Agreement by label, the lowest first") : null,
     few.length < labels.length
