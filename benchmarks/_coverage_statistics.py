@@ -1351,6 +1351,55 @@ class Shares:
         return cls(cell, people, 0.8 * share + 0.2 * rng.dirichlet(np.ones(4), cell.items))
 
 
+@dataclass(frozen=True, eq=False)
+class AsPeople:
+    """Answers of people in four categories or levels, and of a model that answers as each."""
+
+    cell: Cell
+    people: Ints
+    """Shape (people, items)."""
+    model: Ints
+    missing: NDArray[np.bool_]
+
+    @classmethod
+    def draw(cls, cell: Cell, rng: np.random.Generator) -> AsPeople:
+        """Draw what is frequent in each item, and a model that is right about some people."""
+        reached = np.cumsum(rng.dirichlet(np.ones(4), cell.items), axis=1)
+        shape = (cell.raters, cell.items)
+        people, other = ((rng.random((*shape, 1)) > reached).sum(axis=2) for _ in range(2))
+        model = np.where(rng.random(shape) < 0.5, people, other)
+        return cls(cell, people, model, rng.random(shape) < cell.gaps)
+
+
+def _of_disagreement(measure: str) -> Callable[[AsPeople], Interval]:
+    def estimate(study: AsPeople) -> Interval:
+        person, item = np.nonzero(~study.missing)
+        scale = "nominal:0,1,2,3" if study.cell.scale == "4 categories" else "0-3"
+        names = [f"p{k}" for k in person]
+
+        def given(answers: Ints) -> list[Any]:
+            found = answers[person, item].tolist()
+            return list(map(str, found)) if scale.startswith("nominal") else found
+
+        people = Ratings(
+            {"stimulus": item, "rater": names, "value": given(study.people)}, scale=scale
+        )
+        model = Ratings(
+            {
+                "stimulus": item,
+                "rater": ["model"] * item.size,
+                "answers_as": names,
+                "value": given(study.model),
+            },
+            scale=scale,
+            raters={"rater": ["model"], "rater_kind": ["model"]},
+        )
+        found = evaluation.disagreement_metrics(people, model).to_frame()
+        return _Found.in_table(found, measure=measure)
+
+    return estimate
+
+
 def _of_shares(metric: str) -> Callable[[Shares], Interval]:
     def estimate(study: Shares) -> Interval:
         names = ["a", "b", "c", "d"]
@@ -1817,6 +1866,25 @@ STATISTICS: dict[str, Statistic] = {
             "jensen_shannon",
             "brier",
             "mean_absolute_difference",
+        )
+    },
+    **{
+        measure: Statistic(
+            _of_disagreement(measure),
+            _large(measure),
+            (scale,),
+            ("stimuli",),
+            0.3,
+            AsPeople.draw,
+            ITEMS[1:5],
+            RATERS[:3],
+            RATER_SDS[:1],
+        )
+        for measure, scale in (
+            ("AMD", "4 categories"),
+            ("AER", "4 categories"),
+            ("AWD", "4 levels"),
+            ("ANAD", "4 levels"),
         )
     },
     "quest": _of_items(

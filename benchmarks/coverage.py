@@ -221,8 +221,8 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 _NAMES = (
-    "AC ACC2 Brennan Brier Cronbach ECC ECE EMC F1 Fleiss Gwet Jensen Krippendorff Kullback "
-    "Leibler McDonald Prediger QUEST Shannon Spearman"
+    "AC ACC2 AER AMD ANAD AWD Brennan Brier Cronbach ECC ECE EMC F1 Fleiss Gwet Jensen "
+    "Krippendorff Kullback Leibler MASI McDonald Prediger QUEST Shannon Spearman"
 )
 _SPELLED = {name.lower(): name for name in _NAMES.split()}
 """How words of the names of statistics are written."""

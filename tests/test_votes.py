@@ -28,6 +28,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "fairness": {"by": "stimulus.intended"},
     "plan": {"goal": 10},
     "choose_golden": {"n": 3},
+    "enough_ratings": {"width": 0.2},
     "batch_overlap": {"main": ["f0"]},
 }
 """Arguments without which functions cannot be called."""
@@ -101,7 +102,7 @@ OF_RATERS = {
     *("plan", "plan_model", "pilot_report", "choose_golden", "dawid_skene", "pairwise_kappa"),
     *("interrater_correlation", "intraclass_correlation", "split_half", "self_consistency"),
     *("concordance", "alignment", "human_ceiling", "alt_test", "kappa_of_pairs"),
-    *("published_tables", "spearman_with_people", "discrepancy"),
+    *("published_tables", "spearman_with_people", "discrepancy", "rater_severity"),
 }
 
 

@@ -281,6 +281,11 @@ TREE = Branch(
                     rare=("n_splits",),
                     beside=_CATEGORIES,
                 ),
+                "disagreement": Operation(
+                    "evaluation.soft_labels.disagreement:disagreement_metrics",
+                    "people.csv --models net.csv",
+                    beside=_CATEGORIES,
+                ),
                 "fairness": Operation(
                     "evaluation.group_fairness.fairness:fairness",
                     "people.csv --models net.csv --by stimulus.gender",

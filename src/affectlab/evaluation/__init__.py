@@ -69,6 +69,7 @@ from affectlab.evaluation.rater_comparison import (
 from affectlab.evaluation.recognition import recognition
 from affectlab.evaluation.soft_labels import (
     calibration,
+    disagreement_metrics,
     evaluate_soft_labels,
     label_distributions,
     soft_label_metrics,
@@ -93,6 +94,7 @@ __all__ = [
     "control_checks",
     "data_set",
     "difference_metrics",
+    "disagreement_metrics",
     "discrepancy",
     "ecc",
     "emc",

@@ -858,7 +858,14 @@ def _check_duplicates(body: Body, scales: list[Scale], ledger: Ledger) -> None:
     texts = np.array([scale.kind == "text" for scale in scales])
     # Times in seconds are those of a trace, which answers one question again and again.
     timed = ("at",) if in_seconds(body.extras.get("at")) else ()
-    repeatable = ("session", "trial", "trial_kind", *(("text",) if texts.any() else ()), *timed)
+    repeatable = (
+        "session",
+        "trial",
+        "trial_kind",
+        "answers_as",
+        *(("text",) if texts.any() else ()),
+        *timed,
+    )
     for name in repeatable:
         if name in body.extras:
             # The mark keeps an empty text apart from a missing one.

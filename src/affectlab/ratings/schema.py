@@ -21,7 +21,7 @@ OUTCOMES = (
 )
 DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
 """What an empty cell of these columns means."""
-ROW_COLUMNS = ("text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at")
+ROW_COLUMNS = ("text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at", "answers_as")
 """Optional columns that belong to a single answer."""
 ABOUT = {
     "stimulus": "name of what was judged",
@@ -36,6 +36,7 @@ ABOUT = {
     "outcome": "ok, or why there is no value",
     "rt_ms": "time from seeing to answering, in milliseconds",
     "at": "when the answer came",
+    "answers_as": "the person as whom a model answers",
     "scale": "scale of the answers about the label",
 }
 """What the columns of a table of ratings hold, in phrases."""

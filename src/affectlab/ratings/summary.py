@@ -130,6 +130,9 @@ def _of_several(ratings: Holdings, rows: NDArray[np.bool_]) -> list[str]:
     n, later = int(rows.sum()), n_later(ratings, rows)
     if not later:
         return []
+    if "answers_as" in ratings._body.extras:
+        verb = option("disagreement_metrics", cli="affectlab evaluate disagreement")
+        return [f"Models answer as people (column 'answers_as'), as {verb} judges them."]
     said = (
         f"{later:,} of {n:,} answers are later ones of a rater to a question answered before: the "
         f"first counts, in scores and agreement alike; {averaged} takes the mean of all"

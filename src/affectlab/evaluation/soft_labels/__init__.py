@@ -6,6 +6,9 @@ from affectlab.evaluation.soft_labels.calibration import (
     calibration as calibration,
     model_calibration as model_calibration,
 )
+from affectlab.evaluation.soft_labels.disagreement import (
+    disagreement_metrics as disagreement_metrics,
+)
 from affectlab.evaluation.soft_labels.distances import (
     cross_entropy as cross_entropy,
     earth_movers_distance as earth_movers_distance,

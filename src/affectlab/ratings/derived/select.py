@@ -206,6 +206,12 @@ def one_answer_each(ratings: Table) -> Table:
     rows = _repeated(body)
     if not rows.size:
         return ratings
+    if "answers_as" in body.extras:
+        raise InputError(
+            "a model answers the same question as several people (column 'answers_as'): "
+            f"{option('disagreement_metrics', cli='affectlab evaluate disagreement')} judges such "
+            "answers"
+        )
     if has_traces(ratings):
         raise InputError(
             "the answers are traces: raters answered the same question at several times (column "
@@ -219,7 +225,9 @@ def one_answer_each(ratings: Table) -> Table:
 
 def _may_repeat(body: Body) -> bool:
     """The check of a table lets only these tell two answers to one question apart."""
-    return bool({"session", "trial"} & body.extras.keys()) or in_seconds(body.extras.get("at"))
+    return bool({"session", "trial", "answers_as"} & body.extras.keys()) or in_seconds(
+        body.extras.get("at")
+    )
 
 
 def question_of(body: Body) -> NDArray[np.int64]:

@@ -40,6 +40,7 @@ _ROLES = {
     "outcome": "the outcome",
     "rt_ms": "the response time",
     "at": "the time",
+    "answers_as": "as whom a model answers",
 }
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 16

@@ -18,7 +18,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, p_value, plural, shown, some
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, of_known_raters
 from affectlab.reliability.components import (
     RATER,
     STIMULUS,
@@ -89,6 +89,7 @@ _DIFFERENCES: tuple[Column, ...] = (
 _FIT = ("infit", "infit_p", "outfit", "outfit_p")
 
 
+@of_known_raters
 def rater_severity(
     ratings: Ratings,
     *,

@@ -1,0 +1,232 @@
+"""The measures of Learning with Disagreements 2025, beside what its scorer computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import wasserstein_distance
+from tests.cli.command import run_here
+
+from affectlab.core.errors import InputError
+from affectlab.evaluation import disagreement_metrics
+from affectlab.ratings import Ratings, read_models, read_ratings
+
+PERSONS = ("Ann1", "Ann2", "Ann3", "Ann4")
+NAMES = ("contradiction", "entailment", "neutral")
+Answered = list[dict[str, float]]
+"""Of each item the answers by person; not everybody answers everything."""
+
+
+def drawn(seed: int, low: int, high: int, n: int = 25) -> tuple[Answered, Answered]:
+    rng = np.random.default_rng(seed)
+    people, model = [], []
+    for _ in range(n):
+        here = [one for one in PERSONS if rng.random() < 0.8] or [PERSONS[0]]
+        people.append({one: float(rng.integers(low, high + 1)) for one in here})
+        model.append({one: float(rng.integers(low, high + 1)) for one in here})
+    return people, model
+
+
+def table(answered: Sequence[Answered], *, as_people: bool, labels: Sequence[str] = ("",)):
+    """Answers to each label, item by item, in long form."""
+    rows = [
+        (f"i{item:02}", person, label, value)
+        for label, items in zip(labels, answered, strict=True)
+        for item, given in enumerate(items)
+        for person, value in given.items()
+    ]
+    columns = dict(
+        zip(
+            ("stimulus", "rater", "label", "value"), map(list, zip(*rows, strict=True)), strict=True
+        )
+    )
+    if labels == ("",):
+        del columns["label"]
+    if as_people:
+        columns["answers_as"] = columns["rater"]
+        columns["rater"] = ["net"] * len(rows)
+    return columns
+
+
+def both(people: Sequence[Answered], model: Sequence[Answered], scale: str, *labels: str):
+    kinds = {"rater": ["net"], "rater_kind": ["model"]}
+    named = labels or ("",)
+    return (
+        Ratings(table(people, as_people=False, labels=named), scale=scale),
+        Ratings(table(model, as_people=True, labels=named), scale=scale, raters=kinds),
+    )
+
+
+def measured(people: Ratings, model: Ratings | None = None) -> dict[str, float]:
+    frame = disagreement_metrics(people, model).to_frame()
+    return dict(frame.select("measure", "value").iter_rows())
+
+
+# The formulas of the scorer, item by item.
+
+
+def distribution(given: dict[str, float], levels: Sequence[float]) -> list[float]:
+    values = list(given.values())
+    return [values.count(level) / len(values) for level in levels]
+
+
+def manhattan(people: Answered, model: Answered, levels: Sequence[float]) -> float:
+    pairs = [
+        (distribution(t, levels), distribution(p, levels))
+        for t, p in zip(people, model, strict=True)
+    ]
+    return float(np.mean([sum(abs(a - b) for a, b in zip(*pair, strict=True)) for pair in pairs]))
+
+
+def error_rate(people: Answered, model: Answered) -> float:
+    wrong = [[float(t[one] != p[one]) for one in t] for t, p in zip(people, model, strict=True)]
+    return float(np.mean([np.mean(item) for item in wrong]))
+
+
+def test_irony_of_two_answers() -> None:
+    people, model = drawn(1, 0, 1)
+    assert measured(*both([people], [model], "binary")) == pytest.approx(
+        {"AMD": manhattan(people, model, (0, 1)), "AER": error_rate(people, model)}
+    )
+
+
+@pytest.mark.parametrize(("low", "high", "s"), [(-5, 5, 11), (1, 6, 6)])
+def test_levels_of_paraphrases_and_sarcasm(low: int, high: int, s: int) -> None:
+    people, model = drawn(2, low, high)
+    moved = [
+        wasserstein_distance(list(t.values()), list(p.values()))
+        for t, p in zip(people, model, strict=True)
+    ]
+    apart = [
+        np.mean([abs(t[one] - p[one]) / s for one in t]) for t, p in zip(people, model, strict=True)
+    ]
+    assert measured(*both([people], [model], f"{low}-{high}")) == pytest.approx(
+        {"AWD": np.mean(moved), "ANAD": np.mean(apart)}
+    )
+
+
+def test_labels_of_inference() -> None:
+    of_labels = [drawn(seed, 0, 1) for seed in (3, 3, 3)]
+    rng = np.random.default_rng(9)
+    for _, model in of_labels:
+        for given in model:
+            given.update({one: float(rng.integers(0, 2)) for one in given})
+    people, model = ([one[side] for one in of_labels] for side in (0, 1))
+    expected = {
+        "MAMD": np.mean([manhattan(t, p, (0, 1)) for t, p in zip(people, model, strict=True)]),
+        "MER": np.mean([error_rate(t, p) for t, p in zip(people, model, strict=True)]),
+    }
+    assert measured(*both(people, model, "binary", *NAMES)) == pytest.approx(expected)
+
+
+def test_categories_without_an_order() -> None:
+    people, model = drawn(4, 0, 2)
+    named = [
+        [{one: NAMES[int(value)] for one, value in given.items()} for given in side]
+        for side in (people, model)
+    ]
+    pair = both([named[0]], [named[1]], f"nominal:{','.join(NAMES)}")
+    assert measured(*pair) == pytest.approx(
+        {"AMD": manhattan(people, model, (0, 1, 2)), "AER": error_rate(people, model)}
+    )
+
+
+def test_a_model_that_gives_shares() -> None:
+    people, _ = drawn(5, 1, 6)
+    rng = np.random.default_rng(6)
+    share = rng.dirichlet(np.ones(6), len(people))
+    items = [f"i{k:02}" for k in range(len(people))]
+    net = Ratings(
+        {
+            "stimulus": np.repeat(items, 6),
+            "rater": ["net"] * share.size,
+            "label": [str(level) for level in range(1, 7)] * len(people),
+            "value": share.ravel(),
+        },
+        scale="0-1 interval",
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+    levels = range(1, 7)
+    moved = [
+        wasserstein_distance(levels, levels, distribution(t, levels), p)
+        for t, p in zip(people, share, strict=True)
+    ]
+    ratings, _ = both([people], [people], "1-6")
+    assert measured(ratings, net) == pytest.approx({"AWD": np.mean(moved)})
+
+
+def test_a_model_that_gives_the_share_of_yes() -> None:
+    people, _ = drawn(7, 0, 1)
+    chance = np.random.default_rng(8).random(len(people))
+    net = Ratings(
+        {
+            "stimulus": [f"i{k:02}" for k in range(len(people))],
+            "rater": ["net"] * len(people),
+            "value": chance,
+        },
+        scale="0-1 interval",
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+    yes = [np.mean(list(given.values())) for given in people]
+    ratings, _ = both([people], [people], "binary")
+    assert measured(ratings, net) == pytest.approx({"AMD": np.mean(2 * np.abs(chance - yes))})
+
+
+def test_whoever_answers_as_each_person_does_is_perfect() -> None:
+    for scale, (people, _) in (("binary", drawn(1, 0, 1)), ("1-6", drawn(2, 1, 6))):
+        assert set(measured(*both([people], [people], scale)).values()) == {0.0}
+
+
+def test_answers_as_somebody_whom_nobody_knows_do_not_count() -> None:
+    people, model = drawn(1, 0, 1)
+    expected = measured(*both([people], [model], "binary"))["AER"]
+    more = [{**given, "Ann99": 1.0} for given in model]
+    assert measured(*both([people], [more], "binary"))["AER"] == pytest.approx(expected)
+    stranger = [{"Ann99": 1.0} for _ in model]
+    with pytest.raises(InputError, match=r"net answers as 'Ann99', and nobody is called so"):
+        measured(*both([people], [stranger], "binary"))
+
+
+def test_other_statistics_do_not_take_the_first_of_such_answers() -> None:
+    people, model = drawn(1, 0, 1)
+    _, net = both([people], [model], "binary")
+    with pytest.raises(InputError, match="as several people"):
+        net.answers()
+
+
+def test_files(tmp_path: Path) -> None:
+    people, model = drawn(1, 0, 1)
+    ratings, net = both([people], [model], "binary")
+    ratings.frame.write_csv(tmp_path / "people.csv")
+    net.frame.write_csv(tmp_path / "net.csv")
+    read = read_ratings(tmp_path / "people.csv", scale="binary")
+    (found,) = read_models(tmp_path / "net.csv", read)
+    assert measured(read, found) == measured(ratings, net)
+    done = run_here(
+        "evaluate",
+        "disagreement",
+        tmp_path / "people.csv",
+        "--scale",
+        "binary",
+        "--models",
+        tmp_path / "net.csv",
+    )
+    assert "average error rate (AER)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("people", "model", "match"),
+    [
+        ("0-100 interval", "0-100 interval", "categories or levels"),
+        ("1-6", "0-7", "net answers 7, and people 1 to 6"),
+    ],
+)
+def test_bad_input(people: str, model: str, match: str) -> None:
+    given = {"stimulus": ["a", "b"], "rater": ["r", "r"], "value": [1, 6]}
+    raters = {"rater": ["net"], "rater_kind": ["model"]}
+    net = {"stimulus": ["a", "b"], "rater": ["net", "net"], "value": [1, 7]}
+    with pytest.raises(InputError, match=match):
+        disagreement_metrics(Ratings(given, scale=people), Ratings(net, scale=model, raters=raters))
