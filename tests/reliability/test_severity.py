@@ -374,7 +374,7 @@ def test_bad_input_is_one_sentence() -> None:
     ratings = table(rng.integers(0, 4, (30, 3)).astype(float), "0-3", kind=np.arange(30) // 15)
     with pytest.raises(InputError, match="thresholds 'each'"):
         rater_severity(ratings, thresholds="each")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="unknown attribute 'gender'"):
+    with pytest.raises(InputError, match="group: unknown attribute 'gender'"):
         rater_severity(ratings, group="gender")
     numbers = table(rng.normal(size=(30, 3)), "interval")
     with pytest.raises(InputError, match="90 different answers; expected at most 20"):

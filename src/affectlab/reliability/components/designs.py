@@ -163,6 +163,7 @@ def designs(
     *,
     everyone: bool,
     what: str,
+    option: str = "fixed",
 ) -> Iterator[Design]:
     """Arrange the answers of each label, or of all where the label is part of the model.
 
@@ -178,6 +179,8 @@ def designs(
         Take models in where there are people, too.
     what
         What the ratings are needed for.
+    option
+        The parameter that names the attributes.
 
     Raises
     ------
@@ -190,12 +193,12 @@ def designs(
     if not everyone:
         ratings = people_or_all(ratings)
     require_order(ratings, what)
-    for name, frame in _frames(ratings, factors, attributes):
-        yield _design(name, frame, factors, attributes)
+    for name, frame in _frames(ratings, factors, attributes, option):
+        yield _design(name, frame, factors, attributes, option)
 
 
 def _frames(
-    ratings: Ratings, factors: Sequence[str], attributes: Sequence[str]
+    ratings: Ratings, factors: Sequence[str], attributes: Sequence[str], of_attributes: str
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Give the usable answers of each label with the columns that the model needs."""
     if CELL in factors:
@@ -214,7 +217,7 @@ def _frames(
             parts = name.split(":") if what == "factor" and name not in known else [name]
             for part in parts:
                 if part not in known:
-                    option = {"factor": "factors", "attribute": "fixed"}[what]
+                    option = {"factor": "factors", "attribute": of_attributes}[what]
                     raise unknown_name(what, part, (*known, CELL), option)
             if len(parts) > 1:
                 frame = frame.with_columns(pl.concat_str(parts, separator=":").alias(name))
@@ -229,7 +232,11 @@ def _frames(
 
 
 def _design(
-    name: str, frame: pl.DataFrame, factors: Sequence[str], attributes: Sequence[str]
+    name: str,
+    frame: pl.DataFrame,
+    factors: Sequence[str],
+    attributes: Sequence[str],
+    of_attributes: str,
 ) -> Design:
     counts = {
         "n_items": frame["stimulus"].n_unique(),
@@ -239,7 +246,7 @@ def _design(
     # With further factors, cells are no longer what repeated answers share.
     has_cells = set(factors) == {STIMULUS, RATER, CELL}
     own = [factor for factor in factors if not (has_cells and factor == CELL)]
-    for option, names in (("factors", own), ("fixed", attributes)):
+    for option, names in (("factors", own), (of_attributes, attributes)):
         for column in names:
             if frame[column].null_count():
                 raise InputError(f"{option}: {column} is empty for some answers of {shown(name)}")

@@ -179,7 +179,12 @@ def rater_severity(
     check_choice("thresholds", thresholds, get_args(Thresholds), "thresholds")
     attributes = [] if group is None else [group]
     made = designs(
-        ratings, (STIMULUS, RATER), attributes, everyone=everyone, what="severities of raters"
+        ratings,
+        (STIMULUS, RATER),
+        attributes,
+        everyone=everyone,
+        what="severities of raters",
+        option="group",
     )
     panels = [_panel(design, thresholds == "own", group) for design in made]
     severities = estimates_table(
