@@ -138,8 +138,8 @@ _SHAPE = "28 labels x 211,000 rows (58,000 different texts) x 30,000 words"
 _SAME = "Data are simulated with a fixed seed, since the raw rows of GoEmotions are not at hand. "
 _PEER = "scikit-learn's CountVectorizer, once, and a sparse product"
 _BEST = (
-    "All labels at once; a Counter, or a vectorizer fitted label by label, takes at least four times "
-    "as long."
+    "All labels at once; a Counter, or a vectorizer fitted label by label, takes at least four "
+    "times as long."
 )
 
 WORKLOADS = (
