@@ -80,6 +80,7 @@ def _measure(workload: Workload, module: str, index: int, size: Size) -> Result:
         peer_mb=peer_mb,
         memory_target_mb=workload.memory_mb,
         extrapolated=workload.extrapolated,
+        best=workload.best,
         note=workload.note,
         machine=_machine(),
         python=platform.python_version(),

@@ -62,6 +62,8 @@ class Workload:
     """How the peer's time was extrapolated, when ``theirs`` does only a part."""
     packages: tuple[str, ...] = ()
     """Distributions whose versions matter, beside numpy."""
+    best: str = ""
+    """Which faster ways with the peer were looked for."""
     note: str = ""
     """What a reader has to know about the comparison."""
     rounds: int = 5
@@ -89,6 +91,7 @@ class Result:
     memory_target_mb: float | None
     agreement: str
     extrapolated: str
+    best: str
     note: str
     machine: str
     python: str

@@ -23,7 +23,8 @@ first call of each; the ratio is the median over rounds of the peer's time over 
 reported unless both give the same result, which the table of details states. Memory is the peak of
 resident memory above what is resident with the data and the libraries loaded, each in a process of
 its own. *First call* is what the first call costs more, with an empty cache of compiled code; later
-processes find the code in the cache.
+processes find the code in the cache. The details say which faster ways with the peer were looked
+for.
 """
 
 
@@ -134,6 +135,7 @@ def _details(results: Sequence[Result]) -> list[str]:
         ]
         if result.extrapolated:
             lines.append(f"- Extrapolated: {result.extrapolated}.")
+        lines.append(f"- The peer at its best: {result.best or 'not looked for.'}")
         if result.note:
             lines.append(f"- {result.note}")
         lines.append("")

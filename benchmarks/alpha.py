@@ -79,22 +79,20 @@ def ours_independent(data: _Data) -> object:
 
 
 def theirs(data: _Data) -> tuple[list[float], NDArray[np.float64]]:
-    """Loop over labels and replicates."""
+    """Count the values of each unit once, then loop over labels and replicates."""
     import krippendorff
 
     rng = np.random.default_rng(1)
     n = data.matrices.shape[2]
-    point = [krippendorff.alpha(m, level_of_measurement="interval") for m in data.matrices]
-    replicates = np.array(
-        [
-            [
-                krippendorff.alpha(m[:, drawn], level_of_measurement="interval")
-                for m in data.matrices
-            ]
-            for drawn in rng.integers(0, n, (_replicates(data), n))
-        ]
-    )
-    return point, replicates
+    levels = np.arange(8)
+    counts = (data.matrices[..., None] == levels).sum(axis=1)
+
+    def alpha(rows: NDArray[np.intp]) -> float:
+        return float(krippendorff.alpha(value_counts=rows, value_domain=levels))
+
+    drawn = rng.integers(0, n, (_replicates(data), n))
+    replicates = [[alpha(of_label[units]) for of_label in counts] for units in drawn]
+    return [alpha(of_label) for of_label in counts], np.array(replicates)
 
 
 def _replicates(data: _Data) -> int:
@@ -117,22 +115,28 @@ def check(data: _Data, ours: object, peer: tuple[list[float], NDArray[np.float64
 
 _EXTRAPOLATED = f"the peer's loop over {_MEASURED} of 1,000 replicates, times 1,001 / 26"
 
+_BEST = (
+    "Values are counted once, which saves a quarter of its time from a matrix of answers; it takes "
+    "one label and one replicate at a time."
+)
+
 WORKLOADS = (
     Workload(
         name="interval alpha, 40 labels x 2,500 units x 4 of 8 raters, 1,000 joint replicates",
-        peer="krippendorff in a loop",
+        peer="krippendorff in a loop, on counts of values",
         make=make,
         ours=ours_joint,
         theirs=theirs,
         check=check,
-        faster=500,
+        faster=200,
         scale=scale,
         extrapolated=_EXTRAPOLATED,
         packages=("krippendorff",),
+        best=_BEST,
     ),
     Workload(
         name="the same, 1,000 independent replicates per label",
-        peer="krippendorff in a loop",
+        peer="krippendorff in a loop, on counts of values",
         make=make,
         ours=ours_independent,
         theirs=theirs,
@@ -141,5 +145,6 @@ WORKLOADS = (
         scale=scale,
         extrapolated=_EXTRAPOLATED,
         packages=("krippendorff",),
+        best=_BEST,
     ),
 )

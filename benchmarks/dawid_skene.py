@@ -114,6 +114,7 @@ WORKLOADS = (
         check=check,
         faster=1.0,
         packages=("crowd-kit", "pandas"),
+        best="Its own tolerance, after which it stops early; it has no compiled or parallel way.",
         note=(
             "Ours goes on until no probability changes by 1e-9 in a step of EM; the peer stops, by "
             "default, where the likelihood of an answer gains less than 1e-5."

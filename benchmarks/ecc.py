@@ -54,24 +54,22 @@ def ours(data: _Data) -> Any:
 
 
 def theirs(data: _Data) -> tuple[list[float], NDArray[np.float64]]:
-    """Resample the items, count the confusions, and sum; names are made integers once."""
-    from sklearn.metrics import confusion_matrix
-
+    """Resample the items, count the confusions, and sum; names are made one number once."""
     k = len(data.labels)
     code = {name: place for place, name in enumerate(data.labels)}
-    true = np.array([code[name] for name in data.true])
-    predicted = np.array([code[name] for name in data.predicted])
+    cell = np.array([code[name] for name in data.true]) * k
+    cell += np.array([code[name] for name in data.predicted])
     mild = np.zeros((k, k))
     off = ~np.eye(k, dtype=bool)
     mild[off] = 1 / (data.costs[off] - 1)
 
     def metrics(rows: Any) -> list[float]:
-        counts = confusion_matrix(true[rows], predicted[rows], labels=range(k))
+        counts = np.bincount(cell[rows], minlength=k * k).reshape(k, k)
         wrong = counts.sum() - np.trace(counts)
         return [(counts / data.costs).sum() / counts.sum(), (counts * mild).sum() / wrong]
 
     rng = np.random.default_rng(0)
-    drawn = [metrics(rng.integers(0, true.size, true.size)) for _ in range(_DRAWN)]
+    drawn = [metrics(rng.integers(0, cell.size, cell.size)) for _ in range(_DRAWN)]
     return metrics(slice(None)), np.array(drawn)
 
 
@@ -91,15 +89,15 @@ def check(_: _Data, mine: Any, peer: tuple[list[float], NDArray[np.float64]]) ->
 WORKLOADS = (
     Workload(
         name="ECC and EMC, 20,000 items, 8 emotions, 1,000 bootstrap replicates",
-        peer="scikit-learn's confusion_matrix in a loop",
+        peer="numpy, bincount of items drawn in a loop",
         make=make,
         ours=ours,
         theirs=theirs,
         check=check,
-        faster=50,
+        faster=5,
         scale=lambda _: (_REPLICATES + 1) / (_DRAWN + 1),
         extrapolated="the peer's loop over 50 of 1,000 replicates, times 1,001 / 51",
-        packages=("scikit-learn",),
+        best="Counts by bincount; scikit-learn's confusion_matrix takes 30 times as long.",
         note="Ours starts from label names, found in the taxonomy; the peer from integers.",
     ),
 )

@@ -92,5 +92,6 @@ WORKLOADS = (
         check=check,
         faster=100,
         packages=("pingouin",),
+        best="One label at a time: it takes no arrays of several, and has no jobs.",
     ),
 )

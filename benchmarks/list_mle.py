@@ -105,6 +105,7 @@ WORKLOADS = tuple(
         check=_check,
         faster=1 / 1.2,
         packages=("torch",),
+        best="The least that any such step takes.",
         note=_NOTE,
     )
     for ties, ours in (("random", _random), ("averaged", _averaged))

@@ -76,6 +76,7 @@ WORKLOADS = (
         check=check,
         faster=6,
         packages=("scipy", "pandas"),
+        best="Products of matrices for each rater; means over the others are a loop over answers.",
         rounds=3,
     ),
 )

@@ -78,6 +78,7 @@ WORKLOADS = (
         faster=0.4,
         memory_mb=400,
         packages=("polars",),
+        best="All cores, as by default.",
         note="The peer only reads; the target is at most 2.5 times its time.",
     ),
 )

@@ -56,6 +56,7 @@ WORKLOADS = (
         faster=500,
         memory_mb=150,
         packages=("sureal",),
+        best="It has one way.",
         rounds=3,
     ),
 )

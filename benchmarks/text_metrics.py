@@ -1,8 +1,9 @@
-"""BARTScore and CLIPScore of 2,000 pairs, beside one pair at a time."""
+"""BARTScore and CLIPScore of 2,000 pairs, beside batches by transformers."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ _SPOKEN = (
     *("because", "feels", "since", "when", "after", "happy", "sad", "proud", "angry", "calm"),
     *("the", "a", "of", "in", "and", "to", "it", "they", "was", "looks", "very", "lost", "won"),
 )
+_BATCH = 64
 _IMAGES = 400
 """Different images of 2,000 pairs: people react to one image several times."""
 
@@ -80,27 +82,35 @@ def _our_bart(data: Pairs) -> NDArray[np.float64]:
 
 
 def _their_bart(data: Pairs) -> NDArray[np.float64]:
-    """Compute as a loop over pairs does: cut both texts, and run the network twice."""
+    """Compute in batches, as the scripts of the paper do: cut both texts, run the network twice."""
     import torch
 
     network, tokenizer = _bart(data.bart).writer.network, _bart(data.bart).writer.tokenizer
 
-    def one(source: str, target: str) -> float:
-        read = tokenizer(source, return_tensors="pt")
-        wanted = tokenizer(target, return_tensors="pt")["input_ids"]
+    def batch(sources: list[str], targets: list[str]) -> NDArray[np.float64]:
+        read, wanted = (
+            tokenizer(texts, return_tensors="pt", padding=True) for texts in (sources, targets)
+        )
+        labels, there = wanted["input_ids"], wanted["attention_mask"].double()
         logits = network(
-            input_ids=read["input_ids"], attention_mask=read["attention_mask"], labels=wanted
+            input_ids=read["input_ids"], attention_mask=read["attention_mask"], labels=labels
         ).logits
-        each = torch.log_softmax(logits[0], dim=1).gather(1, wanted[0, :, None])
-        return float(each.double().mean())
+        each = torch.log_softmax(logits, dim=2).gather(2, labels[:, :, None])[:, :, 0].double()
+        found: NDArray[np.float64] = ((each * there).sum(1) / there.sum(1)).numpy()
+        return found
 
     with torch.inference_mode():
-        return np.array(
+        return np.concatenate(
             [
-                (one(reference, candidate) + one(candidate, reference)) / 2
-                for candidate, reference in zip(data.candidates, data.references, strict=True)
+                (batch(references, candidates) + batch(candidates, references)) / 2
+                for candidates, references in _batches(data.candidates, data.references)
             ]
         )
+
+
+def _batches(*lists: list[Any]) -> Iterator[tuple[list[Any], ...]]:
+    for start in range(0, len(lists[0]), _BATCH):
+        yield tuple(one[start : start + _BATCH] for one in lists)
 
 
 @cache
@@ -139,22 +149,25 @@ def _our_clip(data: Pairs) -> NDArray[np.float64]:
 
 
 def _their_clip(data: Pairs) -> NDArray[np.float64]:
-    """Compute as a loop over pairs does: both towers for each pair."""
+    """Compute in batches: both towers for each pair."""
     import torch
 
     network, tokenizer, prepare = _clip(data.clip)
     found = []
     with torch.inference_mode():
-        for text, image in zip(data.candidates, data.images, strict=True):
-            words = tokenizer(text, return_tensors="pt", truncation=True, max_length=77)
+        for texts, images in _batches(data.candidates, data.images):
+            words = tokenizer(
+                texts, return_tensors="pt", padding=True, truncation=True, max_length=77
+            )
             given = network(
                 input_ids=words["input_ids"],
                 attention_mask=words["attention_mask"],
-                pixel_values=prepare(images=[image], return_tensors="pt")["pixel_values"],
+                pixel_values=prepare(images=images, return_tensors="pt")["pixel_values"],
             )
-            a, b = given.image_embeds[0].double(), given.text_embeds[0].double()
-            found.append(2.5 * max(float(a @ b / (a.norm() * b.norm())), 0.0))
-    return np.array(found)
+            a, b = given.image_embeds.double(), given.text_embeds.double()
+            cosine = (a * b).sum(1) / (a.norm(dim=1) * b.norm(dim=1))
+            found.append(2.5 * cosine.clamp(min=0).numpy())
+    return np.concatenate(found)
 
 
 def _check(data: Pairs, ours: Any, theirs: Any) -> str:
@@ -162,39 +175,43 @@ def _check(data: Pairs, ours: Any, theirs: Any) -> str:
     return require_close(ours, theirs, 1e-5, "scores")
 
 
+_BEST = "Batches as they come; one pair at a time takes many times as long."
 _NOTE = "tiny networks with random weights: what is saved is calls, padding and repeated work"
 WORKLOADS = (
     Workload(
         name="BARTScore F, 2,000 pairs, tiny BART",
-        peer="one pair at a time",
+        peer="transformers, batches of 64 pairs",
         make=_make,
         ours=_our_bart,
         theirs=_their_bart,
         check=_check,
-        faster=3,
+        faster=0.8,
         packages=("torch", "transformers"),
+        best=_BEST,
         note=_NOTE,
     ),
     Workload(
         name="CLIPScore, 2,000 pairs on 400 images, tiny CLIP",
-        peer="one pair at a time",
+        peer="transformers, batches of 64 pairs",
         make=_make,
         ours=_our_clip,
         theirs=_their_clip,
         check=_check,
-        faster=3,
+        faster=0.8,
         packages=("torch", "transformers"),
+        best=_BEST,
         note=_NOTE,
     ),
     Workload(
         name="CLIPScore, 2,000 pairs on 2,000 images, tiny CLIP",
-        peer="one pair at a time",
+        peer="transformers, batches of 64 pairs",
         make=_all_different,
         ours=_our_clip,
         theirs=_their_clip,
         check=_check,
-        faster=3,
+        faster=0.8,
         packages=("torch", "transformers"),
+        best=_BEST,
         note=_NOTE,
     ),
 )

@@ -1,17 +1,17 @@
-"""Thresholds of 28 labels with the best F1, beside a grid of 0.01 with scikit-learn's F1."""
+"""Thresholds of 28 labels with the best F1, beside scikit-learn's curves."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks._harness import Mismatch, Size, Workload
+from benchmarks._harness import Mismatch, Size, Workload, require_close
 
 _TEXTS = {"tiny": 100, "quick": 1500, "full": 5426}
-_GRID = np.arange(0.01, 1.0, 0.01)
 _SHARES = np.geomspace(0.0024, 0.33, 28)
 """How often each label occurs: as the rarest and the most frequent of GoEmotions do."""
 
@@ -39,20 +39,24 @@ def ours(data: _Data) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def theirs(data: _Data) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Try every hundredth for every label."""
-    from sklearn.metrics import f1_score
+    """Take the best point of the curve of precision and recall of every label."""
+    from sklearn.metrics import precision_recall_curve
 
     found, reached = [], []
     for scores, truth in zip(data.scores.T, data.truth.T, strict=True):
-        tried = [f1_score(truth, scores >= cut, zero_division=0.0) for cut in _GRID]
-        best = int(np.argmax(tried))
-        found.append(_GRID[best])
-        reached.append(tried[best])
+        with warnings.catch_warnings():
+            # Of a label that never occurs nothing is compared.
+            warnings.simplefilter("ignore")
+            precision, recall, cuts = precision_recall_curve(truth, scores)
+        f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
+        best = int(np.argmax(f1[:-1]))
+        found.append(cuts[best])
+        reached.append(f1[best])
     return np.array(found), np.array(reached)
 
 
 def check(data: _Data, mine: Any, peer: Any) -> str:
-    """Ours says what scikit-learn says of its thresholds, and is nowhere worse than the grid."""
+    """Ours says what scikit-learn says of its thresholds, and both reach the same F1."""
     from sklearn.metrics import f1_score
 
     seen = data.truth.any(axis=0)
@@ -60,22 +64,19 @@ def check(data: _Data, mine: Any, peer: Any) -> str:
         said = f1_score(data.truth[:, label], data.scores[:, label] >= mine[0][label])
         if abs(said - mine[1][label]) > 1e-12:
             raise Mismatch(f"label {label}: F1 {mine[1][label]}, and {said} by scikit-learn")
-        if mine[1][label] < peer[1][label] - 1e-12:
-            raise Mismatch(f"label {label}: F1 {mine[1][label]}, and {peer[1][label]} on the grid")
-    gain = float((mine[1] - peer[1])[seen].mean())
-    return f"F1 is nowhere below that of the grid, and {gain:.4f} above it on average"
+    return require_close(mine[1][seen], peer[1][seen], 1e-12, "F1")
 
 
 WORKLOADS = (
     Workload(
         name="thresholds of 28 labels on 5,426 texts",
-        peer="scikit-learn's f1_score on a grid of 0.01",
+        peer="scikit-learn's precision_recall_curve, label by label",
         make=make,
         ours=ours,
         theirs=theirs,
         check=check,
-        faster=50,
+        faster=1.0,
         packages=("scikit-learn",),
-        note="Ours looks at every threshold that makes a difference, the peer at 99.",
+        best="One sort a label; f1_score on a grid takes hundreds of times as long.",
     ),
 )

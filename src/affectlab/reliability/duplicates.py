@@ -411,10 +411,13 @@ class _Panel:
         from affectlab.core.compiled import in_threads
         from affectlab.reliability.duplicates_kernels import pair_categories, pair_moments
 
-        starts, of_unit, nothing = self._by_unit() if self.several else (self.start,) * 3
-        levels, code = (
-            np.unique(self.value, return_inverse=True) if self.nominal else (self.start,) * 2
+        # The loop that sums over answers counts stimuli as well, so that only one is compiled.
+        summed: Any = pair_categories if self.nominal else pair_moments
+        starts, of_unit = self._by_unit() if self.several else (self.start, self.rater)
+        levels, value = (
+            np.unique(self.value, return_inverse=True) if self.nominal else (self.start, self.value)
         )
+        nothing = np.zeros(of_unit.size, dtype=value.dtype)
         width = 2 + 2 * levels.size if self.nominal else 6
         n_rows = max(1, _MOST_SUMS // (width * max(self.n_raters, 1)))
         begins = range(0, self.n_raters, n_rows)
@@ -424,15 +427,12 @@ class _Panel:
         def block(part: int) -> None:
             begin = begins[part]
             sums = np.zeros((min(n_rows, self.n_raters - begin), self.n_raters, width))
-            if self.nominal:
-                pair_categories(self.start, self.rater, code, begin, sums)
-            else:
-                pair_moments(self.start, self.rater, self.value, begin, sums)
+            summed(self.start, self.rater, value, begin, sums)
             common = sums[..., 0]
             n_shared[part] = np.count_nonzero(common)
             if self.several:
-                of_units = np.zeros((*common.shape, 2))
-                pair_categories(starts, of_unit, nothing, begin, of_units)
+                of_units = np.zeros((*common.shape, 2 if self.nominal else width))
+                summed(starts, of_unit, nothing, begin, of_units)
                 # Two may have rated other labels of a stimulus.
                 common = np.minimum(common, of_units[..., 0])
             first, second = np.nonzero(common >= _FEWEST)
@@ -447,15 +447,15 @@ class _Panel:
         )
         return pairs, int(n_shared.sum())
 
-    def _by_unit(self) -> tuple[Ints, Ints, Ints]:
-        """Give start and raters of each stimulus, each rater once; and a code 0 for each."""
+    def _by_unit(self) -> tuple[Ints, Ints]:
+        """Give start and raters of each stimulus, each rater once."""
         n_units = int(self.unit.max(initial=-1)) + 1
         keys, _ = counted(
             self.unit[self.cell] * self.n_raters + self.rater, n_units * self.n_raters
         )
         unit, rater = np.divmod(keys, self.n_raters)
         start = np.append(np.flatnonzero(np.diff(unit, prepend=-1)), unit.size)
-        return start, rater, np.zeros(rater.size, dtype=np.int64)
+        return start, rater
 
     def _differences(self, sums: Floats) -> tuple[Floats, Floats, Floats]:
         """Give the observed mean squared difference, and what it is held against."""

@@ -82,7 +82,7 @@ def _correlations(part: LabelPanel, draws: Copies) -> tuple[Floats, Floats]:
         middle = _numbered(median, met, start, n_levels if regular else None)
         correlate_lists(
             *(start, item, level, n_levels, *middle, met, of_model, sets, answer, n_answers),
-            *(kind, weights[rows], alone, found),
+            *(kind, weights[rows], _changes(weights[rows]), alone, found),
         )
         own[rows], models[rows] = alone, found
 
@@ -134,12 +134,19 @@ def _correlate_set(
     def some_rows(rows: Ints) -> None:
         alone = np.full((rows.size, part.n_people), np.nan)
         found = np.full((rows.size, part.n_people, judged.size), np.nan)
-        drawn = kind, weights[rows], draws.raters[rows[0]]
+        copies = draws.raters[rows[0]]
+        met = np.flatnonzero((copies > 0) & (copies < copies.sum()))
+        drawn = kind, weights[rows], _changes(weights[rows]), copies, met
         correlate_whole(reached, level, order, last, *drawn, alone, found)
         own[rows] = alone
         models[np.ix_(rows, np.arange(part.n_people), judged)] = found
 
     in_threads(some_rows, _of_same_people(draws))
+
+
+def _changes(weights: NDArray[np.uint8]) -> int:
+    """Count the places that are not 1."""
+    return int(np.count_nonzero(weights != 1))
 
 
 def _of_same_people(draws: Copies) -> list[Ints]:

@@ -23,10 +23,8 @@ MOST_DRAWN = 127
 def _midranks(table: Ints, rank: Floats) -> tuple[float, float]:
     """Give midranks from counts per level, their number, and the sum of their squares."""
     n, squares = 0.0, 0.0
-    for m in range(table.shape[1]):
-        total = 0.0
-        for k in range(table.shape[0]):
-            total += table[k, m]
+    for m in range(table.size):
+        total = float(table[m])
         rank[m] = n + 0.5 * (total + 1.0)
         squares += total * rank[m] * rank[m]
         n += total
@@ -84,7 +82,7 @@ def _correlate_codes(
             for c in range(n_cells):
                 whole[c] += tables[k, c]
     table = np.empty(whole.size, np.int64)
-    rows, columns = np.empty((1, n_first), np.int64), np.empty((1, n_second), np.int64)
+    rows, columns = np.empty(n_first, np.int64), np.empty(n_second, np.int64)
     row_rank = np.empty(n_first)
     for b in range(n_rows):
         weight, column_rank = weights[b], ranks[b]
@@ -98,10 +96,16 @@ def _correlate_codes(
                     more = np.int64(weight[k]) - 1
                     for c in range(n_cells):
                         table[c] += more * tables[k, c]
-            _add_up(table.reshape(n_first, n_second), rows[0], columns[0])
+            columns[:] = 0
+            for i in range(n_first):
+                several = 0
+                for j in range(n_second):
+                    several += table[i * n_second + j]
+                    columns[j] += table[i * n_second + j]
+                rows[i] = several
         else:
-            _tally(first, kind, weight, rows[0])
-            _tally(second, kind, weight, columns[0])
+            _tally(first, kind, weight, rows)
+            _tally(second, kind, weight, columns)
         total, of_rows = _midranks(rows, row_rank)
         total, squares[b] = _midranks(columns, column_rank)
         if joint:
@@ -112,9 +116,10 @@ def _correlate_codes(
                 products += part * row_rank[i]
         else:
             for t in range(first.size):
-                several = weight[np.uint64(kind[t])]
                 products += (
-                    several * row_rank[np.uint64(first[t])] * column_rank[np.uint64(second[t])]
+                    weight[np.uint64(kind[t])]
+                    * row_rank[np.uint64(first[t])]
+                    * column_rank[np.uint64(second[t])]
                 )
         rho[b] = _rho(products, total, of_rows, squares[b])
 
@@ -186,6 +191,7 @@ def correlate_lists(
     n_answers: Ints,
     kind: NDArray[np.int32],
     weights: Bytes,
+    changes: int,
     own: Floats,
     models: Floats,
 ) -> None:
@@ -213,7 +219,7 @@ def correlate_lists(
         The sets, shape (sets, items).
     answer, n_answers
         Codes of the answers of each model in their order, shape (models, items), and how many.
-    kind, weights
+    kind, weights, changes
         As for :func:`_correlate_codes`, of all items.
     own
         Overwritten: shape (replicates, people, sets).
@@ -223,7 +229,6 @@ def correlate_lists(
     place, about = np.empty(item.size, np.int64), np.empty(item.size, np.int32)
     of_kind = np.empty(item.size, np.int32)
     first, second = np.empty(item.size, np.int32), np.empty(item.size, np.int32)
-    changes = int(np.sum(weights != 1))
     for i in range(n_middles.size):
         n = 0
         for t in range(start[i], start[i + 1]):
@@ -238,14 +243,27 @@ def correlate_lists(
                 about[size], of_kind[size] = s, kind[s]
                 first[size], second[size] = code[place[k]], middle[place[k]]
                 size += answered[g, s]
-            panel = second[:size], n_middles[i], of_kind[:size], weights, changes
-            of_panel = np.empty((weights.shape[0], n_middles[i])), np.empty(weights.shape[0])
-            _correlate_codes(first[:size], n_levels, *panel, own[:, i, g], *of_panel)
-            for f in range(group.size):
-                if group[f] == g:
+            ranks = np.empty((weights.shape[0], n_middles[i]))
+            squares = np.empty(weights.shape[0])
+            # The person, then models: with two calls the loops would be compiled twice.
+            for f in range(-1, group.size):
+                if f >= 0:
+                    if group[f] != g:
+                        continue
                     for k in range(size):
                         first[k] = answer[f, about[k]]
-                    _correlate_codes(first[:size], n_answers[f], *panel, models[:, i, f], *of_panel)
+                _correlate_codes(
+                    first[:size],
+                    n_answers[f] if f >= 0 else n_levels,
+                    second[:size],
+                    n_middles[i],
+                    of_kind[:size],
+                    weights,
+                    changes,
+                    models[:, i, f] if f >= 0 else own[:, i, g],
+                    ranks,
+                    squares,
+                )
 
 
 # Spearman correlations with the median of the other people, where everyone rated everything.
@@ -264,7 +282,9 @@ def correlate_whole(
     last: Bools,
     kind: NDArray[np.int32],
     weights: Bytes,
+    changes: int,
     copies: NDArray[np.int32],
+    met: Ints,
     own: Floats,
     models: Floats,
 ) -> None:
@@ -283,10 +303,12 @@ def correlate_whole(
         Items by rising answer of each model, shape (models, items).
     last
         Whether the next item of ``order`` has a larger answer, or there is none.
-    kind, weights
+    kind, weights, changes
         As for :func:`_correlate_codes`.
     copies
         How often each person was drawn, shape (people,); up to 127 in all.
+    met
+        People who were drawn, as others were.
     own
         Overwritten where a person was drawn: shape (replicates, people).
     models
@@ -296,8 +318,7 @@ def correlate_whole(
     n_steps, n = reached.shape[1:]
     n_rows, n_models = weights.shape[0], order.shape[0]
     n_middles = 2 * n_steps + 1
-    middle, met = _medians_of_levels(reached, copies)
-    n_met, changes = met.size, int(np.sum(weights != 1))
+    middle, n_met = _medians_of_levels(reached, copies, met), met.size
     middle_rank = np.empty((n_met, n_rows, n_middles))
     of_medians = np.empty((n_met, n_rows))
     for k in range(n_met):
@@ -309,13 +330,13 @@ def correlate_whole(
         return
     answer, n_answers = _answers(order, last)
     ranked, panels = np.empty((n_models, n)), np.empty((n_met, n))
-    tied, rank = np.empty((1, n), np.int64), np.empty(n)
+    tied, rank = np.empty(n, np.int64), np.empty(n)
     squares = np.empty(n_models)
     for b in range(n_rows):
         total = 0.0
         for f in range(n_models):
-            counts = tied[:, : n_answers[f]]
-            _tally(answer[f], kind, weights[b], counts[0])
+            counts = tied[: n_answers[f]]
+            _tally(answer[f], kind, weights[b], counts)
             total, squares[f] = _midranks(counts, rank)
             _look_up(answer[f], kind, weights[b], rank, ranked[f])
         for k in range(n_met):
@@ -327,16 +348,16 @@ def correlate_whole(
 
 
 @kernel
-def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
-    """Give twice the median of the others, shape (people, items), and who has others."""
+def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32], met: Ints) -> NDArray[np.int32]:
+    """Give twice the median of the others of those who have any, shape (met, items)."""
     n_people, n_steps, n = reached.shape
     counts, left = np.zeros((n_steps, n), np.uint8), np.empty(n, np.uint8)
-    everyone = int(np.sum(copies))
+    everyone = 0
     for j in range(n_people):
+        everyone += copies[j]
         if copies[j] > 0:
             for k in range(n_steps):
                 _add(reached[j, k], copies[j], counts[k])
-    met = np.flatnonzero((copies > 0) & (copies < everyone))
     middles, middle = np.empty((met.size, n), np.int32), np.empty(n, np.uint16)
     for i in range(met.size):
         several = copies[met[i]]
@@ -347,7 +368,7 @@ def _medians_of_levels(reached: Bytes, copies: NDArray[np.int32]) -> tuple[NDArr
             _below(left, (size + 1) // 2, size // 2 + 1, middle)
         for s in range(n):
             middles[i, s] = middle[s]
-    return middles, met
+    return middles
 
 
 @kernel
@@ -411,14 +432,3 @@ def _look_up(
 def _ranks(code: NDArray[np.int32], rank: Floats, out: Floats) -> None:
     for s in range(code.size):
         out[s] = rank[np.uint64(code[s])]
-
-
-@kernel
-def _add_up(table: Ints, rows: Ints, columns: Ints) -> None:
-    columns[:] = 0
-    for i in range(table.shape[0]):
-        total = 0
-        for j in range(table.shape[1]):
-            total += table[i, j]
-            columns[j] += table[i, j]
-        rows[i] = total

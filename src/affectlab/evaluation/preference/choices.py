@@ -170,10 +170,11 @@ def _items(used: Ratings) -> tuple[Ints, tuple[str, ...]]:
 
 def _placed(stimuli: pl.DataFrame, places: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
     """Systems by name, and the one at each place of every stimulus."""
-    named = stimuli.select("stimulus", *places).cast(pl.String)
-    first, second = (named[place] for place in places)
-    wrong = named.filter(first.is_null() | second.is_null() | (first == second))
-    for name, *pair in wrong.head(1).iter_rows():
+    first, second = (stimuli[place].cast(pl.String) for place in places)
+    wrong = first.is_null() | second.is_null() | (first == second)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        name, *pair = stimuli["stimulus"][row], first[row], second[row]
         if None in pair:
             raise InputError(
                 f"stimulus {name!r}: no system is named in column "

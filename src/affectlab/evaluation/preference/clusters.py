@@ -130,9 +130,13 @@ def vote_clusters(
     judge_cluster
         Column of the raters; None: each judge is by themselves.
     """
-    columns = item_columns(ratings, (PAIR,) if cluster in ("auto", None) else None)
-    cluster = cluster_column(columns, cluster)
     item, judge = votes.item, votes.judge
+    several = ratings.has_labels and ratings.n_labels > 1
+    if cluster == "auto" and not several and PAIR not in ratings.stimuli.columns:
+        cluster = None
+    if cluster is not None:
+        columns = item_columns(ratings, (PAIR,) if cluster == "auto" else None)
+        cluster = cluster_column(columns, cluster)
     if cluster is not None:
         item = cluster_codes(votes.items, column_of(columns, cluster))[item]
     if judge_cluster is not None:

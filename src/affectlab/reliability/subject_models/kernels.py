@@ -131,7 +131,8 @@ def describe(
     spread = np.zeros(n_stimuli)
     raters = np.zeros(n_stimuli, np.int64)
     sums = np.zeros((n_raters, 4))
-    seen = np.full(n_raters, -1)
+    # The last stimulus of each rater, from 1.
+    seen = np.zeros(n_raters, np.int64)
     for j in range(n_stimuli):
         begin, end = start[j], start[j + 1]
         if begin == end:
@@ -141,8 +142,8 @@ def describe(
             i = rater[k]
             total[j] += weight_bias[i, 0]
             mean += value[k] - weight_bias[i, 1]
-            if seen[i] != j:
-                seen[i] = j
+            if seen[i] != j + 1:
+                seen[i] = j + 1
                 raters[j] += 1
         mean /= end - begin
         squares = 0.0
@@ -236,10 +237,14 @@ def connect(start: Ints, rater: Codes, n_raters: int) -> Ints:
     -------
     For each rater the lowest code among those it is linked with, shape (n_raters,).
     """
-    parent = np.arange(n_raters)
+    parent = np.empty(n_raters, np.int64)
+    for i in range(n_raters):
+        parent[i] = i
     for j in range(start.size - 1):
         for k in range(start[j] + 1, start[j + 1]):
-            a, b = root_of(parent, rater[start[j]]), root_of(parent, rater[k])
+            # One type of number for all calls, so that the other function is compiled once.
+            a = root_of(parent, int(rater[start[j]]))
+            b = root_of(parent, int(rater[k]))
             if a != b:
                 parent[max(a, b)] = min(a, b)
     for i in range(n_raters):

@@ -196,8 +196,10 @@ def kappa_of_counts(
         shared = total - rows[modal] - columns[modal] + table[modal, modal]
         if shared == 0 and of_first + of_second <= total:
             apart = 0.0
-            for part in ((of_column[modal], of_first), (of_row[modal], of_second)):
-                apart += part[0] / part[1] if part[1] > 0 else 0.0
+            if of_first > 0:
+                apart += of_column[modal] / of_first
+            if of_second > 0:
+                apart += of_row[modal] / of_second
             if of_first == 0 or of_second == 0:
                 apart *= 2.0
             unshared[k] = max(of_first, of_second)
