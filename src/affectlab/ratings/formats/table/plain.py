@@ -226,20 +226,20 @@ def _models(
         told = given.filter(pl.col("rater_kind").is_not_null())["rater"].cast(pl.String)
         names = names.filter(~names.is_in(told.implode()))
     why = f"since they stand in column '{rater_column}'"
-    step = f"raters are models, {why}"
+    said = f"raters are models, {why}"
     if not names_models(rater_column):
         called = [name for name in names if "model" in meant(name) and re.search(r"\d", name)]
         names = names.filter(names.is_in(called))
-        every = option("raters", "FILE")
-        step = (
+        given_table = option("raters", "FILE")
+        said = (
             f"{GUESSED}{quoted(called[:3])} {'is a model' if len(called) == 1 else 'are models'}, "
-            f"by name; if not, give a table of raters with a column rater_kind ({every})"
+            f"by name; if not, give a table of raters with a column rater_kind ({given_table})"
         )
     if len(names) == 0:
         return raters, ()
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
     every = combine_tables("rater", [table, raters])
-    return every, (step,)
+    return every, (said,)
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:
