@@ -17,7 +17,6 @@ from tests.cli.command import run_here
 from tests.cli.hidden import Environment
 
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library
-from affectlab.cli.doctor import try_address
 from affectlab.cli.tree import verbs
 from affectlab.core import libraries
 from affectlab.core.installing import install_line
@@ -237,6 +236,8 @@ def test_a_database_that_cannot_be_reached_is_said_without_its_password(
     url: str, said: str
 ) -> None:
     pytest.importorskip("sqlalchemy")
+    from affectlab.study import try_address
+
     found = try_address(url)
     assert re.search(said, found["problem"])
     assert "secret" not in str(found)
@@ -266,6 +267,7 @@ def server() -> Iterator[Any]:
 
 @pytest.mark.long
 def test_a_real_postgresql_says_its_version_and_what_it_holds(server: Any) -> None:
+    from affectlab.study import try_address
     from affectlab.study.database import Database
 
     url = server.make_database("empty")

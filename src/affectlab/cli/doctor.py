@@ -8,17 +8,14 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from affectlab._version import __version__
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS
-from affectlab.core.errors import InputError
 from affectlab.core.installing import install_line
 from affectlab.core.libraries import Library, import_problem, look_up, required
-from affectlab.core.remote.addresses import without_password
 from affectlab.core.render.grid import Table
 from affectlab.core.words import joined, plural, shown
 
@@ -67,7 +64,7 @@ def doctor(out: Output, *, full: bool = False, database: str | None = None) -> N
             else os.cpu_count(),
             "threads": {name: os.environ[name] for name in _THREADS if os.environ.get(name)},
             "accelerator": _accelerator() if full else None,
-            "database": None if database is None else try_address(database),
+            "database": None if database is None else _tried(database),
         }
     _show(out, found, core, extras)
     every = {
@@ -98,43 +95,10 @@ def _accelerator() -> dict[str, Any]:
     return answer
 
 
-def try_address(url: str) -> dict[str, Any]:
-    """Connect to the database of studies at an address; nothing is changed there.
+def _tried(url: str) -> dict[str, Any]:
+    from affectlab.study import try_address
 
-    Returns
-    -------
-    dict
-        ``address`` (without its password), ``problem`` ("" where it was reached), ``version`` and
-        ``has_study``.
-    """
-    from sqlalchemy import inspect, text
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from affectlab.study.database import Database
-
-    found: dict[str, Any] = {"address": without_password(url), "version": "", "has_study": False}
-    if url.partition("?")[0].count("@") > 1:
-        # It would be cut in the middle, and its end taken for the host.
-        problem = "the address has more than one @; expected %40 for one in a password"
-        return found | {"problem": problem}
-    # How long to wait for a server that does not answer, where the address does not say it.
-    os.environ.setdefault("PGCONNECT_TIMEOUT", "10")
-    try:
-        database = Database(url)
-        file = database.engine.url.database
-        if database.is_sqlite and not (file and Path(file).exists()):
-            # Opening it would make the file.
-            return found | {"problem": f"there is no file {file}"}
-        asked = "sqlite_version()" if database.is_sqlite else "current_setting('server_version')"
-        with database.read() as connection:
-            found["version"] = connection.execute(text(f"SELECT {asked}")).scalar()
-        found["has_study"] = inspect(database.engine).has_table("alembic_version")
-        database.close()
-    except (InputError, SQLAlchemyError, OSError, ValueError) as error:
-        said = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
-        # A driver repeats what it could not read, the password with it.
-        return found | {"problem": without_password(said.splitlines()[0])}
-    return found | {"problem": ""}
+    return try_address(url)
 
 
 def _extra(name: str, some: list[Library]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from affectlab.core.lazy import lazily
 from affectlab.study.design import load_study, workload, write_error_study, write_template
 
 if TYPE_CHECKING:
+    from affectlab.study.database import try_address as try_address
     from affectlab.study.dataset import collect
     from affectlab.study.dataset.ratings import export
     from affectlab.study.dataset.release import release

@@ -26,12 +26,20 @@ from sqlalchemy import (
     cast,
     create_engine,
     event,
+    inspect,
     make_url,
     text,
 )
-from sqlalchemy.exc import ArgumentError, DatabaseError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DisconnectionError,
+    NoSuchModuleError,
+    SQLAlchemyError,
+)
 
 from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.remote.addresses import without_password
 
 __all__ = [
     "SCHEMA",
@@ -283,3 +291,37 @@ def drawn_order(column: ColumnElement[Any], seed: str) -> ColumnElement[int]:
     drawn = random.Random(seed)
     factor, shift = drawn.randrange(1, _PRIME), drawn.randrange(_PRIME)
     return (cast(column, BigInteger) * factor + shift) % _PRIME
+
+
+def try_address(url: str) -> dict[str, Any]:
+    """Connect to the database of studies at an address; nothing is changed there.
+
+    Returns
+    -------
+    dict
+        ``address`` (without its password), ``problem`` ("" where it was reached), ``version`` and
+        ``has_study``.
+    """
+    found: dict[str, Any] = {"address": without_password(url), "version": "", "has_study": False}
+    if url.partition("?")[0].count("@") > 1:
+        # It would be cut in the middle, and its end taken for the host.
+        problem = "the address has more than one @; expected %40 for one in a password"
+        return found | {"problem": problem}
+    # How long to wait for a server that does not answer, where the address does not say it.
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "10")
+    try:
+        database = Database(url)
+        file = database.engine.url.database
+        if database.is_sqlite and not (file and Path(file).exists()):
+            # Opening it would make the file.
+            return found | {"problem": f"there is no file {file}"}
+        asked = "sqlite_version()" if database.is_sqlite else "current_setting('server_version')"
+        with database.read() as connection:
+            found["version"] = connection.execute(text(f"SELECT {asked}")).scalar()
+        found["has_study"] = inspect(database.engine).has_table("alembic_version")
+        database.close()
+    except (InputError, SQLAlchemyError, OSError, ValueError) as error:
+        said = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
+        # A driver repeats what it could not read, the password with it.
+        return found | {"problem": without_password(said.splitlines()[0])}
+    return found | {"problem": ""}
