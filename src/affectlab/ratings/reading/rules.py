@@ -372,6 +372,9 @@ def over_raters(evidence: Evidence) -> Iterator[Candidate]:
         fit += sum(_as_label(evidence, name) for name in label)
         if _are_raters(group) > 0:
             fit += 1 if more else 3
+        if evidence.column(stimulus).kind == "numbers" and "moment" in meant(stimulus):
+            # Nothing was shown but what went on meanwhile.
+            fit = 1.0
         if stimulus == evidence.corner:
             # A matrix whose corner is empty may have either of both in its rows.
             fit += 1
@@ -407,7 +410,7 @@ def _group_of_raters(evidence: Evidence, axes: Sequence[str]) -> list[str]:
     bare = (
         len(axes) == 1
         and numbers == rated
-        and evidence.column(stimulus).kind != "numbers"
+        and (evidence.column(stimulus).kind != "numbers" or "moment" in meant(stimulus))
         and not evidence.are_labels(numbers)
     )
     # Beside what was shown there are only numbers, under names of nobody knows what.
