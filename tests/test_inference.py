@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import infer
-from affectlab.core.jackknife import Jackknife, LeftOut, of_variance
+from affectlab.core.jackknife import Jackknife, LeaveOneOut, of_variance
 from affectlab.core.render.intervals import clusters_named
 from affectlab.core.statistic import (
     STIMULI_AND_RATERS,
@@ -526,12 +526,12 @@ def test_degrees_of_freedom_by_kurtosis_are_few_where_few_stimuli_add() -> None:
     rng = np.random.default_rng(9)
     normal = rng.normal(0, 1, 100_000)
     x = np.stack([stats.norm.ppf((np.arange(50) + 0.5) / 50), rng.normal(0, 1, 50) ** 5], axis=1)
-    part = LeftOut("stimuli", x, np.ones(x.shape, bool), by_kurtosis=np.array([True, True]))
+    part = LeaveOneOut("stimuli", x, np.ones(x.shape, bool), by_kurtosis=np.array([True, True]))
     even, uneven = part.degrees()
     assert 40 < even <= 49
     assert 4 <= uneven < 15
     assert replace(part, by_kurtosis=False).degrees().tolist() == [49, 49]
-    wide = LeftOut("stimuli", normal[:, None], np.ones((100_000, 1), bool), by_kurtosis=True)
+    wide = LeaveOneOut("stimuli", normal[:, None], np.ones((100_000, 1), bool), by_kurtosis=True)
     assert wide.degrees()[0] == pytest.approx(99_999, rel=0.05)
     rows = Jackknife(x.mean(axis=0), (part,)).of_all(lambda values: values[..., :1])
     assert rows.parts[0].degrees()[0] == even
@@ -542,7 +542,7 @@ def test_spread_of_sums_of_rows(few: bool) -> None:
     """By the covariance of rows as by leaving out of each sum."""
     rng = np.random.default_rng(3)
     parts = tuple(
-        LeftOut(what, rng.normal(size=(n, 4)), np.ones((n, 4), np.bool_), times=times)
+        LeaveOneOut(what, rng.normal(size=(n, 4)), np.ones((n, 4), np.bool_), times=times)
         for what, n, times in (
             ("stimuli", 7, rng.integers(1, 4, 7)),
             ("raters", 1 if few else 5, None),

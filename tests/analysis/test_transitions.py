@@ -130,9 +130,9 @@ def test_curves_by_hand() -> None:
     assert row["half"] == pytest.approx(2 + 0.4 / 0.65)
     assert (row["peak"], row["rises"], row["status"]) == (80, 0, "ok")
     assert found.frame.filter(actor="b")["rises"].to_list() == [1]
-    in_points = transition_curves(table, normalise=False)
-    np.testing.assert_array_equal(in_points.curve("b", "joy")[1], [40, 44, 30, 10, 0])
-    assert in_points.figures[0].options["y_name"] == "difference from neutral (score)"
+    decimal_points = transition_curves(table, normalise=False)
+    np.testing.assert_array_equal(decimal_points.curve("b", "joy")[1], [40, 44, 30, 10, 0])
+    assert decimal_points.figures[0].options["y_name"] == "difference from neutral (score)"
     with pytest.raises(InputError, match="actor 'c' has no transition of expression 'joy'"):
         found.curve("c", "joy")
 

@@ -63,7 +63,7 @@ def test_what_is_printed(folder: Path) -> None:
     for words in (
         "6 expressions, 4 actors: mean over actors, adjusted",
         "2 clusters (given)",
-        "Expressions by the care they need: the smaller the difference, the more.",
+        "Expressions from the hardest to the easiest to tell apart.",
         "actors resampled",
     ):
         assert words in done.stdout

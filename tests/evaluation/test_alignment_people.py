@@ -85,7 +85,7 @@ def test_two_people_tell_nothing_of_others() -> None:
     people, models = study(np.random.default_rng(18), 2, 60, 2, [1.5])
     found = alignment(people_of(people), models_of(models), seed=0)
     assert set(found.difference.frame["target"]) == {"stimuli"}
-    assert any("Two people tell nothing of others" in note for note in found.notes)
+    assert any("Two people cannot be generalised to others" in note for note in found.notes)
     assert "cannot be done" in found.sentences[0]
 
 
@@ -98,7 +98,7 @@ def test_one_or_two_give_no_interval_about_other_people(n_people: int) -> None:
     assert frame["low"].is_nan().all()
     assert set(frame["target"]) == {"none"}
     if n_people > 1:
-        assert frame["method"].str.contains("no interval: two raters tell nothing of others").all()
+        assert frame["method"].str.contains("two raters cannot be generalised").all()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_model_gains_nothing_by_constant_answers_on_a_hard_label() -> None:
     assert of_lazy["value_all"] == pytest.approx(of_lazy["value"] / 2)
     found = alignment(*sides, target="sample")
     assert found.to_frame()["spearman_labels"].to_list() == [2, 1]
-    assert any("m1 (1 label)" in note and "is spared them" in note for note in found.notes)
+    assert any("m1 (1 label)" in note and "escapes them" in note for note in found.notes)
 
 
 def test_a_person_with_one_answer_throughout_is_named() -> None:

@@ -139,7 +139,7 @@ def test_models_beside_people() -> None:
     )
     # What is drawn there are labels.
     labels = mean_spearman(people, model, target="labels")["m"].method
-    assert labels.endswith("one of the labels tells no error")
+    assert labels.endswith("one of the labels gives no error")
     # Of arrays: the cluster of each unit.
     data = answers()
     array = mean_spearman(data[:1], data[None, 1:2], cluster=ACTOR)

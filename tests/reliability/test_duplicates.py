@@ -456,7 +456,7 @@ def test_policy_points_at_both_and_refuses_neither() -> None:
     assert rule["verdicts"].unique().to_list() == [""]
     assert rule.filter(pl.col("violated"))["measure"].to_list() == [0, 0]
     assert rule.filter(~pl.col("violated"))["measure"].min() > 0.3  # type: ignore[operator]
-    assert "of what their agreement with the others lets expect" in rule["evidence"][0]
+    assert "of what their agreement with the others predicts" in rule["evidence"][0]
 
 
 def test_order_of_rows_does_not_matter() -> None:

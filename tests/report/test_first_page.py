@@ -13,7 +13,7 @@ from scipy import stats
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import wilson_interval
-from affectlab.core.jackknife import Jackknife, LeftOut
+from affectlab.core.jackknife import Jackknife, LeaveOneOut
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
     fleiss_kappa,
@@ -479,7 +479,7 @@ def alphas(value, low, high, items, *, asked: bool = True) -> Estimates:
     n = 400
     step = (np.asarray(high) - np.asarray(low)) / 2 / stats.t.ppf(0.975, n - 1) / np.sqrt(n - 1)
     values = np.asarray(value) + np.resize([-1, 1], n)[:, None] * step
-    left_out = LeftOut("stimuli", values, np.ones(values.shape, dtype=bool))
+    left_out = LeaveOneOut("stimuli", values, np.ones(values.shape, dtype=bool))
     jackknife = Jackknife(np.asarray(value), (left_out,), (-np.inf, np.inf)) if asked else None
     return Estimates.of(table.frame, table.keys, jackknife=jackknife)
 

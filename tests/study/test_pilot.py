@@ -285,8 +285,8 @@ class TestGolden:
             assert (state.tasks, state.pilot_wanted) == (12, 80)
             _, _, state = begin(store)
             assert state["stage"] == "trials"
-            laid_out = [kind for (kind,) in table(store, trials.c.kind)]
-            assert laid_out[-16:].count("golden") == 4
+            with_layout = [kind for (kind,) in table(store, trials.c.kind)]
+            assert with_layout[-16:].count("golden") == 4
         # From now on people of the main study are held against them: no way back.
         path.write_text(RATED, encoding="utf-8")
         with pytest.raises(InputError, match="were changed after the study had begun"):

@@ -15,7 +15,13 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import DrawnTarget, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
+from affectlab.core.statistic import (
+    MAX_JACKKNIFE_GROUPS,
+    STIMULI_AND_RATERS,
+    Design,
+    Draws,
+    Statistic,
+)
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import number, plural, shown
@@ -223,7 +229,7 @@ class _Places:
             undefined="undefined: no answers",
             bounds=(-np.inf, np.inf),
             targets=STIMULI_AND_RATERS,
-            n_groups=MOST_LEFT_OUT,
+            n_groups=MAX_JACKKNIFE_GROUPS,
         )
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from affectlab.cli._output import check_file, check_folder, write_table
 from affectlab.cli.parameters import Option, arguments_of, as_switch, option_of
 from affectlab.cli.reading import (
-    BESIDE_RATINGS,
     COUNTS,
+    EXTRA_OPTIONS,
     PAIRS,
     Reading,
     ScoreOption,
@@ -227,7 +227,7 @@ def verb_of(words: str, verb: Declared) -> Callable[..., None]:
 def _of_command(words: str, command: Command) -> Callable[..., None]:
     options = command.options
     # What reading FILE takes as well is declared there.
-    beside = BESIDE_RATINGS if command.reads else ()
+    beside = EXTRA_OPTIONS if command.reads else ()
     passed = [one.name for one in command.own if one.name in beside]
 
     def run(*sources: Any, **given: Any) -> None:

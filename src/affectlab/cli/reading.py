@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from affectlab.ratings import Absent, Ratings
 
 
-BESIDE_RATINGS = ("file", "stimuli", "absent")
+EXTRA_OPTIONS = ("file", "stimuli", "absent")
 
 """Options of reading that a verb can ask for, beside the ratings that they gave."""
 
@@ -135,7 +135,7 @@ def make_verb(
     words
         Name of the verb with its group, for its JSON output.
     own
-        The options of its own; of those named in :data:`BESIDE_RATINGS` the ones of reading are
+        The options of its own; of those named in :data:`EXTRA_OPTIONS` the ones of reading are
         given.
     reading
         How it reads FILE; None: it reads none.
@@ -145,7 +145,7 @@ def make_verb(
         option_of(one.name, one, _HEADING if one.by_name else None, by_place=not one.by_name)
         for one in (signature.parameters if reading is not None else ())
     ]
-    taken = [one.name for one in own if reading is not None and one.name in BESIDE_RATINGS]
+    taken = [one.name for one in own if reading is not None and one.name in EXTRA_OPTIONS]
     own = [one for one in own if one.name not in taken]
     of_models = [_MODELS, _MODELS_SCALE] if reading is not None and reading.models else []
     maps = any(one.name == _LABEL_MAP.name for one in own)

@@ -197,7 +197,7 @@ class Estimates(Result):
         first, *rest = self.tables
         return replace(self, tables=(first.with_columns(extra, *columns), *rest))
 
-    def laid_out(self, *columns: Column, **more: Any) -> Self:
+    def with_layout(self, *columns: Column, **more: Any) -> Self:
         """Declare what people are shown of the table after its keys, and other fields of it."""
         first, *rest = self.tables
         keys = (column for column in first.columns if column.is_key)

@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.jackknife import Jackknife, LeftOut, too_few
+from affectlab.core.jackknife import Jackknife, LeaveOneOut, too_few
 from affectlab.core.statistic import (
     LEFT_OUT_OF_MANY,
-    MOST_LEFT_OUT,
+    MAX_JACKKNIFE_GROUPS,
     Clusters,
     Draws,
     Statistic,
@@ -402,7 +402,7 @@ def left_out_uncertainty(of: Jackknife, confidence: float) -> Uncertainty:
     Examples
     --------
     >>> x = np.array([1.0, 2.0, 6.0, 4.0])
-    >>> without = LeftOut("stimuli", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
+    >>> without = LeaveOneOut("stimuli", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
     >>> mean = Jackknife(np.array([x.mean()]), (without,), (-np.inf, np.inf))
     >>> round(left_out_uncertainty(mean, 0.95).single["high"], 3)
     6.778
@@ -722,7 +722,7 @@ def _without_stimuli(statistic: Statistic) -> Floats:
 
 def _left_out(
     statistic: Statistic, what: Literal["stimuli", "raters"], seed: int | np.random.Generator | None
-) -> LeftOut:
+) -> LeaveOneOut:
     """Compute values without each stimulus or rater, or random group of many, in turn.
 
     Values are ``nan`` in rows that have no answers of them.
@@ -731,13 +731,13 @@ def _left_out(
     if units and statistic.n_groups is None:
         values = _without_stimuli(statistic)
         present = design.stimulus.T
-        return LeftOut(
+        return LeaveOneOut(
             what, values, present, statistic.effective, statistic.by_kurtosis, statistic.times
         )
     rows, n = (design.stimulus, design.n_stimuli) if units else (design.rater, design.n_raters)
-    most = statistic.n_groups or MOST_LEFT_OUT
+    most = statistic.n_groups or MAX_JACKKNIFE_GROUPS
     many = units and statistic.has_many_answers and n > LEFT_OUT_OF_MANY
-    most = LEFT_OUT_OF_MANY if many else most if units else min(most, MOST_LEFT_OUT)
+    most = LEFT_OUT_OF_MANY if many else most if units else min(most, MAX_JACKKNIFE_GROUPS)
     group = np.arange(n) if n <= most else np.random.default_rng(seed).permutation(n) % most
     member = group == np.arange(min(n, most))[:, None]
     present = (member.astype(np.float32) @ rows.T.astype(np.float32)) > 0
@@ -748,7 +748,7 @@ def _left_out(
         draws = Draws(len(weight), **{"stimulus" if units else "rater": weight})
         blocks.append(statistic.evaluate(draws))
     values = np.where(present, np.concatenate(blocks), np.nan)
-    return LeftOut(
+    return LeaveOneOut(
         what,
         values,
         present,
@@ -760,7 +760,7 @@ def _left_out(
 
 def _answers(
     statistic: Statistic, value: Floats, seed: int | np.random.Generator | None
-) -> LeftOut:
+) -> LeaveOneOut:
     """Compute what becomes of values without the answers of some raters to some stimuli.
 
     Weights are of stimuli and raters, not of answers: what leaving out both changes beyond leaving
@@ -790,7 +790,7 @@ def _answers(
     change -= change.mean(axis=0)
     # A jackknife of pairs has fewer degrees of freedom than there are pairs.
     scale = np.sqrt((groups[0] - 1) * (groups[1] - 1) / max(len(change) - 1, 1))
-    return LeftOut("answers", value + scale * change, np.ones(change.shape, dtype=np.bool_))
+    return LeaveOneOut("answers", value + scale * change, np.ones(change.shape, dtype=np.bool_))
 
 
 def _jackknife(

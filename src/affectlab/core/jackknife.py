@@ -16,14 +16,14 @@ from affectlab.core.types import Bools, Floats, Ints
 Part: TypeAlias = Literal["stimuli", "raters", "answers"]
 """Stimuli, raters, or what one rater says of one stimulus."""
 
-_FEW = "two raters tell nothing of others"
+_FEW = "two raters cannot be generalised to others"
 LEAST_EFFECTIVE = 4
 """Degrees of freedom that things which in effect carry the error are granted at least: with 1, the
 interval of an F1 over a few mistakes is as wide as its scale."""
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOut:
     """Values of a statistic without each of some things in turn.
 
     References
@@ -100,7 +100,7 @@ class LeftOut:
         n = np.maximum(self.count - 1, 1)
         if not (np.any(self.effective) or np.any(self.by_kurtosis)):
             return n
-        carry = in_effect(self._apart, self._times)
+        carry = effective_sample_size(self._apart, self._times)
         carried = np.minimum(np.maximum(carry - 1, LEAST_EFFECTIVE), n)
         known = np.minimum(np.maximum(of_variance(carry, self.count), LEAST_EFFECTIVE), n)
         return np.where(self.effective, carried, np.where(self.by_kurtosis, known, n))
@@ -120,7 +120,7 @@ def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
     ]
 
 
-def in_effect(parts: Floats, times: Ints | Floats) -> Floats:
+def effective_sample_size(parts: Floats, times: Ints | Floats) -> Floats:
     r"""Say how many of many things in effect carry an error, shape (rows,).
 
     With :math:`d` what each adds, :math:`(\sum d^2)^2 / \sum d^4`; 0 where nothing does. Where they
@@ -157,7 +157,7 @@ def of_variance(carry: Floats, n: Ints | Floats) -> Floats:
     Parameters
     ----------
     carry
-        :math:`n / \kappa`, see :func:`in_effect`, shape (rows,).
+        :math:`n / \kappa`, see :func:`effective_sample_size`, shape (rows,).
     n
         Values, two or more, shape (rows,).
 
@@ -184,7 +184,7 @@ class Jackknife:
     The mean of four numbers has the usual interval:
 
     >>> x = np.array([1.0, 2.0, 6.0, 4.0])
-    >>> left_out = LeftOut("stimuli", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
+    >>> left_out = LeaveOneOut("stimuli", ((x.sum() - x) / 3)[:, None], np.ones((4, 1), bool))
     >>> jackknife = Jackknife(np.array([x.mean()]), (left_out,), (-np.inf, np.inf))
     >>> [round(float(end[0]), 3) for end in jackknife.ends(0.95)]
     [1.109, -0.278, 6.778]
@@ -192,7 +192,7 @@ class Jackknife:
 
     value: Floats
     """Shape (rows,)."""
-    parts: tuple[LeftOut, ...]
+    parts: tuple[LeaveOneOut, ...]
     """A part of answers, beside those of stimuli and raters, is what these two count twice: it is
     taken off."""
     bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
@@ -226,7 +226,7 @@ class Jackknife:
                 scarce = scarce & ~self.about_these_raters
             name = self._name(part)
             why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
-            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} tells no error"
+            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} gives no error"
             if part.what == "stimuli":
                 few = np.array(too_few(part.count, self.fewest, self.units), dtype=object)
                 why = np.where(few != "", few, why)
@@ -234,11 +234,11 @@ class Jackknife:
             why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
         return why.tolist()
 
-    def _name(self, part: LeftOut) -> str:
+    def _name(self, part: LeaveOneOut) -> str:
         return self.units if part.what == "stimuli" else part.what
 
     @property
-    def _sampled(self) -> tuple[LeftOut, ...]:
+    def _sampled(self) -> tuple[LeaveOneOut, ...]:
         """Parts of what is sampled; answers are not, but by stimulus and rater."""
         return tuple(part for part in self.parts if part.what != "answers")
 
@@ -260,7 +260,7 @@ class Jackknife:
         few = self.about_these_raters & (len(parts) > 1)
         return [self.units if one else whole for one in few.tolist()]
 
-    def _counts(self, part: LeftOut) -> Bools:
+    def _counts(self, part: LeaveOneOut) -> Bools:
         """Rows whose error a part adds to."""
         if part.what == "stimuli":
             return np.ones(self.value.size, dtype=np.bool_)
@@ -362,7 +362,7 @@ class Jackknife:
         """
         value = np.ravel(combine(self.value[None, :]))
         parts = tuple(
-            LeftOut(
+            LeaveOneOut(
                 part.what,
                 combine(np.where(part.present, part.values, self.value)).reshape(-1, value.size),
                 np.any(part.present, axis=1, keepdims=True).repeat(value.size, axis=1),

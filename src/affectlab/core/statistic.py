@@ -23,7 +23,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import many, option
 
-MOST_LEFT_OUT = 100
+MAX_JACKKNIFE_GROUPS = 100
 """Raters, and stimuli where a statistic asks for groups of them, up to which each is left out by
 itself; groups of them beyond."""
 MANY_ANSWERS = 1_000_000

@@ -124,7 +124,7 @@ class Protocol(Part):
                 "two options need a nominal scale whose first two choices stand for them"
             )
         if (self.stimulus == "own page") != (self.answer == "trials"):
-            raise ValueError("a page of one's own and answers of kind 'trials' go together")
+            raise ValueError("a custom page needs answer = 'trials', and the reverse")
         names = [field.name for field in self.fields]
         check_once("field", names)
         if self.rules.distinct is not None and self.rules.distinct not in names:

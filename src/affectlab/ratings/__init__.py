@@ -31,8 +31,8 @@ from affectlab.ratings.scales import (
     GuessedColumnsWarning,
     GuessedScalesWarning,
     by_scale as by_scale,
+    format_by_label as format_by_label,
     one_scale as one_scale,
-    said_by_label as said_by_label,
 )
 from affectlab.ratings.schema import (
     ABOUT as ABOUT,

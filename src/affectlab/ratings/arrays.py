@@ -18,7 +18,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.scales import one_scale, said_by_label
+from affectlab.ratings.scales import format_by_label, one_scale
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS
 from affectlab.ratings.table import Ratings
 
@@ -310,7 +310,7 @@ def require_order(ratings: Ratings | Answers | Scale | ArrayLike | None, what: s
         )
     raise InputError(
         f"{what} needs answers in an order; leave out the labels on a scale without one "
-        f"({said_by_label(unordered)}): choose the others with "
+        f"({format_by_label(unordered)}): choose the others with "
         f"{option('select(labels=…)', cli='--keep-labels')}"
     )
 

@@ -189,7 +189,7 @@ def one_scale(scales: Mapping[str, Scale]) -> Scale:
     found = list(dict.fromkeys(scales.values()))
     if not all(alike(found[0], other) for other in found[1:]):
         raise InputError(
-            f"the labels are on different scales ({said_by_label(scales)}); expected labels on "
+            f"the labels are on different scales ({format_by_label(scales)}); expected labels on "
             f"one scale: choose them with {option('select(labels=…)', cli='--keep-labels')}"
         )
     return next((scale for scale in found if not scale.declared), found[0])
@@ -209,13 +209,13 @@ def by_scale(scales: Mapping[str, Scale]) -> list[tuple[list[str], str]]:
     return [(names, scale) for scale, names in labels.items()]
 
 
-def said_by_label(scales: Mapping[str, Scale]) -> str:
+def format_by_label(scales: Mapping[str, Scale]) -> str:
     """List scales with the labels that are on them, in one line.
 
     Examples
     --------
     >>> by = DeclaredScales.parse({"valence": "1-7", "joy": "binary", "fear": "binary"}).by_label
-    >>> said_by_label(by)
+    >>> format_by_label(by)
     'valence: ordinal 1 to 7, step 1; joy, fear: binary, 0 or 1'
     """
     parts = [

@@ -19,7 +19,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.files import BadJson, parse_json
 from affectlab.ratings.scale import Scale, ScaleKind
 from affectlab.ratings.scales import DeclaredScales
@@ -165,7 +165,7 @@ def sidecar(path: Path) -> Path:
     return path.with_name(path.name + ".meta.json")
 
 
-def write_ratings(ratings: Holdings, path: str | Path) -> Path:
+def write_ratings(ratings: RatingsBase, path: str | Path) -> Path:
     """Write a table of ratings.
 
     Parameters
@@ -263,7 +263,7 @@ def check_ratings_path(path: str | Path) -> Path:
     return path
 
 
-def named_frame(ratings: Holdings) -> pl.DataFrame:
+def named_frame(ratings: RatingsBase) -> pl.DataFrame:
     """Give all rows with plain text names, and categories by name where every value is one."""
     frame = ratings.to_frame()
     value, code = ratings.value, ratings.label_code
@@ -284,7 +284,7 @@ def named_frame(ratings: Holdings) -> pl.DataFrame:
     return frame.with_columns(value=pl.Series(names.tolist(), dtype=pl.String))
 
 
-def explained(frame: pl.DataFrame, ratings: Holdings) -> pl.DataFrame:
+def explained(frame: pl.DataFrame, ratings: RatingsBase) -> pl.DataFrame:
     """Add what answers mean: the kind of the rater, and the scale of the label."""
     if set(INSIDE) & set(frame.columns):
         # An attribute of answers that has one of these names stays what it is.
@@ -349,7 +349,7 @@ def _whole_numbers(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def _meta(ratings: Holdings, frame: pl.DataFrame) -> dict[str, Any]:
+def _meta(ratings: RatingsBase, frame: pl.DataFrame) -> dict[str, Any]:
     scales = {name: scale.to_dict() for name, scale in ratings.scales.items()}
     first = next(iter(scales.values()))
     shared = all(scale == first for scale in scales.values())
@@ -368,7 +368,7 @@ def _meta(ratings: Holdings, frame: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def plain_source(ratings: Holdings) -> str:
+def plain_source(ratings: RatingsBase) -> str:
     """Say where the answers come from, without the folders of one computer."""
     return "; ".join(map(_without_folder, ratings.source.split("; ")))
 

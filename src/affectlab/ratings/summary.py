@@ -19,13 +19,13 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
 from affectlab.core.words import option, plural, quoted, shown
 from affectlab.ratings.codes import pack
-from affectlab.ratings.derived import Holdings, has_traces, n_later, used_rows
+from affectlab.ratings.derived import RatingsBase, has_traces, n_later, used_rows
 from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
     GuessedScalesWarning,
     by_scale,
-    said_by_label,
+    format_by_label,
     shared_scale,
 )
 from affectlab.ratings.schema import (
@@ -101,7 +101,7 @@ _WHOLE = re.compile(r"0*([0-9]+)(?:[.]0+)?")
 Mask = NDArray[np.bool_]
 
 
-def pair_counts(ratings: Holdings, rows: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def pair_counts(ratings: RatingsBase, rows: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Count the raters of each stimulus and the stimuli of each rater, over some rows."""
     body = ratings._body
     stimulus, rater = body.stimulus.code, body.rater.code
@@ -118,7 +118,7 @@ def pair_counts(ratings: Holdings, rows: Mask) -> tuple[NDArray[np.intp], NDArra
     )
 
 
-def _of_several(ratings: Holdings, rows: NDArray[np.bool_]) -> list[str]:
+def _of_several(ratings: RatingsBase, rows: NDArray[np.bool_]) -> list[str]:
     """Say which of several answers of a rater to one question count."""
     averaged = option("averaged()", cli="--averaged")
     if has_traces(ratings):
@@ -143,7 +143,7 @@ def _of_several(ratings: Holdings, rows: NDArray[np.bool_]) -> list[str]:
     return [f"{said}."]
 
 
-def warnings_of(ratings: Holdings) -> tuple[str, ...]:
+def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
     found = [*_of_mapping(ratings), *guesses_of_columns(ratings)]
@@ -184,7 +184,7 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_set_aside(ratings: Holdings) -> list[str]:
+def _of_set_aside(ratings: RatingsBase) -> list[str]:
     """Count what could not be used, and name the raters of whom nothing could."""
     found = []
     for unit in ("row", "cell"):
@@ -213,28 +213,28 @@ def _of_set_aside(ratings: Holdings) -> list[str]:
     return found
 
 
-def silent_raters(ratings: Holdings) -> list[str]:
+def silent_raters(ratings: RatingsBase) -> list[str]:
     """Name the raters of the source who have no answer in the table."""
     return _left_out(ratings, "rater", ratings.rater_names)
 
 
-def silent_stimuli(ratings: Holdings) -> list[str]:
+def silent_stimuli(ratings: RatingsBase) -> list[str]:
     """Name the stimuli of the source that have no answer in the table."""
     return _left_out(ratings, "stimulus", ratings.stimulus_names)
 
 
-def _left_out(ratings: Holdings, unit: str, there: Collection[str]) -> list[str]:
+def _left_out(ratings: RatingsBase, unit: str, there: Collection[str]) -> list[str]:
     named = [name for part in ratings.set_aside if part.unit == unit for name in part.places]
     known = set(there)
     return [name for name in dict.fromkeys(named) if name not in known]
 
 
-def guess_of_scales(ratings: Holdings) -> str:
+def guess_of_scales(ratings: RatingsBase) -> str:
     """Say how scales were inferred where labels are on different ones; empty where none was."""
     guessed = {name: scale for name, scale in ratings.scales.items() if not scale.declared}
     if not guessed or shared_scale(ratings.scales) is not None:
         return ""
-    said = said_by_label({name: replace(scale, declared=True) for name, scale in guessed.items()})
+    said = format_by_label({name: replace(scale, declared=True) for name, scale in guessed.items()})
     return (
         f"The {'scale' if len(guessed) == 1 else 'scales'} of {plural(len(guessed), 'label')} "
         f"{'was' if len(guessed) == 1 else 'were'} inferred from the answers ({said}): declare the "
@@ -254,18 +254,18 @@ def _suggested_by_label(scales: Mapping[str, Scale]) -> str:
     return ", ".join(parts[:_MOST_SHOWN]) + (", …" if len(parts) > _MOST_SHOWN else "")
 
 
-def guesses_of_columns(ratings: Holdings) -> tuple[str, ...]:
+def guesses_of_columns(ratings: RatingsBase) -> tuple[str, ...]:
     """Say what was guessed of the columns of a file, one sentence each."""
     steps = (step.removeprefix(GUESSED) for step in ratings.history if step.startswith(GUESSED))
     return tuple(f"Guessed: {step}." for step in steps)
 
 
-def _of_mapping(ratings: Holdings) -> list[str]:
+def _of_mapping(ratings: RatingsBase) -> list[str]:
     """Name the mapping beside the file that was used although nobody named it."""
     return [f"R{step[1:]}." for step in ratings.history if step.startswith(READ_AS)]
 
 
-def warn_of_guess(ratings: Holdings, *, columns: bool = False) -> None:
+def warn_of_guess(ratings: RatingsBase, *, columns: bool = False) -> None:
     """Warn whoever made a table in Python of what was guessed.
 
     That is that labels were taken to be on different scales; with `columns`, also what columns of
@@ -278,7 +278,7 @@ def warn_of_guess(ratings: Holdings, *, columns: bool = False) -> None:
         warnings.warn(" ".join(guesses), GuessedColumnsWarning, stacklevel=3)
 
 
-def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
+def _of_scale(ratings: RatingsBase, rows: Mask) -> list[str]:
     scale = shared_scale(ratings.scales)
     if scale is None:
         guess = guess_of_scales(ratings)
@@ -319,7 +319,7 @@ def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
     return found + codes
 
 
-def _of_ends(ratings: Holdings, rows: Mask) -> list[str]:
+def _of_ends(ratings: RatingsBase, rows: Mask) -> list[str]:
     """Say that labels whose answers all begin at 1 end differently, as 1 to 7 and 1 to 9 do."""
     answers = pl.DataFrame({"label": ratings.label_code[rows], "value": ratings.value[rows]})
     ends = (
@@ -401,7 +401,7 @@ def _is_high_code(levels: NDArray[np.float64]) -> bool:
     return bool(top in HIGH_CODES and top - rest[-1] >= 2 and near and complete)
 
 
-def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
+def _of_people(ratings: RatingsBase, rows: Mask) -> list[str]:
     kinds = ratings.rater_kinds
     human = np.array([kind in HUMAN_KINDS for kind in kinds], dtype=bool)
     if not human.any():
@@ -449,7 +449,7 @@ def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
     return found
 
 
-def _of_kinds(ratings: Holdings) -> list[str]:
+def _of_kinds(ratings: RatingsBase) -> list[str]:
     """Warn of a column of the raters that says who is a model, under another name."""
     if set(ratings.rater_kinds) != {"human"}:
         return []
@@ -464,7 +464,7 @@ def _of_kinds(ratings: Holdings) -> list[str]:
     return []
 
 
-def aggregated_raters(ratings: Holdings) -> Mask:
+def aggregated_raters(ratings: RatingsBase) -> Mask:
     """Say for each rater whether it stands for several people (attribute ``aggregated``)."""
     table = ratings.raters
     if "aggregated" not in table.columns:
@@ -496,7 +496,7 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     return [f"The {plural} {one!r} and {two!r}{more} differ in {way} only: are they one?"]
 
 
-def outcome_counts(ratings: Holdings) -> dict[str, int]:
+def outcome_counts(ratings: RatingsBase) -> dict[str, int]:
     """Count the cells of each outcome, those of a rater who found the stimulus unclear apart.
 
     Who chose that option has answered and refused nothing, although no label has a value.
@@ -513,7 +513,7 @@ def outcome_counts(ratings: Holdings) -> dict[str, int]:
     return {str(key): int(n) for key, n in name.value_counts(sort=True).rows()}
 
 
-def _of_outcomes(ratings: Holdings) -> list[str]:
+def _of_outcomes(ratings: RatingsBase) -> list[str]:
     column = ratings._body.extras.get("outcome")
     if column is None:
         return []
@@ -585,7 +585,7 @@ _LONGEST_NAME = 40
 _LONGEST_TEXT = 300
 
 
-def summarise(ratings: Holdings, *, describe: bool = True) -> RatingsSummary:
+def summarise(ratings: RatingsBase, *, describe: bool = True) -> RatingsSummary:
     """Count what a table holds, and describe the answers to each label, which takes longer."""
     per_stimulus, per_rater = pair_counts(ratings, used_rows(ratings))
     trials = ratings._body.extras.get("trial_kind")
@@ -630,7 +630,7 @@ _DESCRIPTIVES = (
 )
 
 
-def _descriptives(ratings: Holdings) -> Table:
+def _descriptives(ratings: RatingsBase) -> Table:
     """Describe the answers to each label: main trials, answered."""
     rows = used_rows(ratings)
     kinds = pl.Series(ratings.rater_kinds, dtype=pl.String)
@@ -694,7 +694,7 @@ _NUMBERS = ("mean", "sd", "median", "min", "max", "skewness", "kurtosis")
 """What describes answers that have an order."""
 
 
-def headline(ratings: Holdings) -> str:
+def headline(ratings: RatingsBase) -> str:
     """Give what a table holds in one line."""
     parts = [
         plural(ratings.n_ratings, "answer"),
@@ -707,7 +707,7 @@ def headline(ratings: Holdings) -> str:
     return ", ".join([*parts, shown(" and ".join(scales), 2 * _LONGEST_NAME)])
 
 
-def _rows(ratings: Holdings, counts: dict[str, Any]) -> list[tuple[str, str]]:
+def _rows(ratings: RatingsBase, counts: dict[str, Any]) -> list[tuple[str, str]]:
     """Give pairs of a name and a text."""
     kinds = _counted(counts["rater_kinds"])
     several = len(counts["rater_kinds"]) > 1

@@ -14,8 +14,8 @@ from affectlab.core.words import option
 from affectlab.ratings.attributes import idle_step, keep_kinds
 from affectlab.ratings.build import check_columns
 from affectlab.ratings.derived import (
-    Holdings,
     Names,
+    RatingsBase,
     answered_rows,
     averaged,
     fill_absent,
@@ -44,7 +44,7 @@ from affectlab.ratings.summary import (
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
-class Ratings(Holdings):
+class Ratings(RatingsBase):
     """An immutable table of answers, with its scale, its raters and its stimuli.
 
     Parameters

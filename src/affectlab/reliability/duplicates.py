@@ -253,7 +253,7 @@ def likeness(data: Ratings | ArrayLike) -> Likeness:
         else:
             what = (
                 f"differences over {stimuli} are {ratio[k]:.2f} of what their agreement with the "
-                "others lets expect"
+                "others predicts"
             )
             why = "which can be chance with so few answers or stimuli this easy"
         doubts.append((one, other, f"{what}, {why}"))

@@ -15,7 +15,7 @@ from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.statistic import (
-    MOST_LEFT_OUT,
+    MAX_JACKKNIFE_GROUPS,
     STIMULI_AND_RATERS,
     Clusters,
     Design,
@@ -231,7 +231,7 @@ class _Questionnaires:
             bounds=(np.array([-np.inf, 0.0]), 1.0),
             targets=STIMULI_AND_RATERS,
             log_odds_from=np.zeros(2),
-            n_groups=MOST_LEFT_OUT,
+            n_groups=MAX_JACKKNIFE_GROUPS,
             columns=[pl.Series("k", [k] * 2), pl.Series("n_questionnaires", [n] * 2)],
         )
 

@@ -30,7 +30,7 @@ from affectlab.report.page import (
     write_page,
 )
 from affectlab.report.sections import BUILDERS, LATE, glossary, provenance, source_name
-from affectlab.report.sections.raters import planted_section
+from affectlab.report.sections.raters import recovery_section
 from affectlab.report.statistics import Study
 
 
@@ -142,7 +142,7 @@ def write_report(
         sections = [part for part in in_order if isinstance(part, Section)]
         sections += extra_sections
         if truth is not None:
-            sections.append(planted_section(study, truth))
+            sections.append(recovery_section(study, truth))
         return write_page(
             folder,
             questions,

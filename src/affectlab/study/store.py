@@ -315,8 +315,8 @@ def _begin(connection: Connection, study: Study) -> None:
         named = [{"id": k, "name": name, "wanted": raters} for k, name in enumerate(whole, start=1)]
         _insert(connection, bundles, named)
     of = {number: k for k, own in enumerate(whole.values(), start=1) for number in own}
-    laid_out = [{**row, "bundle_id": of.get(row["stimulus_id"])} for row in _tasks(study, found)]
-    _insert(connection, tasks, laid_out)
+    with_layout = [{**row, "bundle_id": of.get(row["stimulus_id"])} for row in _tasks(study, found)]
+    _insert(connection, tasks, with_layout)
     log(connection, "study_begun", body={"file": study.text})
 
 

@@ -664,7 +664,7 @@ def expression_differences(
             clusters.table("clusters"),
             Table(
                 "priority",
-                "Expressions by the care they need: the smaller the difference, the more.",
+                "Expressions from the hardest to the easiest to tell apart.",
                 priority,
                 _PRIORITY,
                 limit=_MOST,

@@ -236,7 +236,9 @@ def agreement_of_reactions(
     return ReactionAgreement(
         (
             replace(
-                table, name="agreement", caption="How often reasons for the same are more alike."
+                table,
+                name="agreement",
+                caption="How often reasons for the same emotion are more similar than others.",
             ),
         ),
         (said,),

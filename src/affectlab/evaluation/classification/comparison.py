@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimates
 from affectlab.core.inference import holm, summarise
-from affectlab.core.jackknife import LeftOut
+from affectlab.core.jackknife import LeaveOneOut
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats
@@ -91,7 +91,7 @@ class _Pair:
         # Values of alike sums are rounded differently.
         values = np.round(self.scores.left_out(0) - self.scores.left_out(1), 13)
         every, times = np.ones(values.shape, dtype=np.bool_), self.scores.units.times
-        left_out = LeftOut("stimuli", values, every, effective=True, times=times)
+        left_out = LeaveOneOut("stimuli", values, every, effective=True, times=times)
         se = np.where(self.defined & ~self.few, left_out.error(), np.nan)
         return se, np.asarray(left_out.degrees(), dtype=np.float64)
 

@@ -92,7 +92,7 @@ class AlignmentResult(Result):
 
     @property
     def difference(self) -> Estimates:
-        """By ``measure`` and ``rater``: the model with people less people with one another.
+        """By ``measure`` and ``rater``: the model with people - people with one another.
 
         On the same stimuli and labels, and for Spearman with the same panels. Beside it
         ``agreement``, ``people``, ``margin``, ``p_lower``, ``p_upper``, ``p``, ``p_holm`` (for all
@@ -378,7 +378,7 @@ class _Comparison:
             options={
                 "margin": self.margin,
                 "inner_name": f"{percent(1 - 2 * self.alpha)} interval, which decides",
-                "value_name": f"{words}: model with people less people with one another",
+                "value_name": f"{words}: model with people - people with one another",
             },
         )
         return (*ranges, margins)
@@ -519,7 +519,7 @@ class _Comparison:
                 notes.append(
                     f"Labels without a defined {measure.words} are left out of the means of models "
                     f"and people: {joined(left_out)}. A model that answers the same throughout on "
-                    "hard labels is spared them."
+                    "hard labels escapes them."
                 )
         notes += self._on_several(rows)
         return tuple(notes)
@@ -547,8 +547,8 @@ class _Comparison:
         about_these = drawn and target not in ("both", "raters")
         if n == 2 and about_these:
             notes.append(
-                f"Two people tell nothing of others: intervals are over {target}, and about these "
-                "two alone."
+                f"Two people cannot be generalised to others: intervals are over {target}, and "
+                "about these two alone."
             )
         elif n < _FEW_PEOPLE and drawn and not about_these:
             notes.append(
@@ -588,8 +588,8 @@ class _Comparison:
             return []
         return [
             f"Hardly in agreement with any other person, where the middle person reaches "
-            f"{number(middle, 3)}: {joined(far)}. Beside careless people any model looks good; "
-            "screen people before models are judged."
+            f"{number(middle, 3)}: {joined(far)}. Any model looks good compared with careless "
+            "people; screen people before models are judged."
         ]
 
     def _on_margin(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -632,7 +632,7 @@ def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
         text = f", so it agrees {side}, and whether by more than {margin} is open"
     if row["at_least"] and side != "less":
         text += (
-            f", though worse by more than that it is not (one-sided test, {level} interval from "
+            f" but it is not worse by more than that (one-sided test, {level} interval from "
             f"{number(row['test_low'], 3)})"
         )
     return text
@@ -758,9 +758,9 @@ def alignment(
     -----
     Variances of stimuli and of people are added, less that of single answers, which both hold
     (:func:`~affectlab.core.inference.infer`). A label that is not defined without a stimulus, or
-    person, stays as it is then, as long as it is one in ten. Two people tell nothing of others:
-    intervals are then over stimuli, and say so; so are those of each of three people, who is
-    compared with two.
+    person, stays as it is then, as long as it is one in ten. Two people cannot be generalised to
+    others: intervals are then over stimuli, and say so; so are those of each of three people,
+    who is compared with two.
 
     References
     ----------

@@ -12,7 +12,13 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, infer
-from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
+from affectlab.core.statistic import (
+    MAX_JACKKNIFE_GROUPS,
+    STIMULI_AND_RATERS,
+    Design,
+    Draws,
+    Statistic,
+)
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, shown
@@ -125,7 +131,7 @@ def discrepancy(
         ],
         bounds=(-np.inf, np.inf),
         targets=STIMULI_AND_RATERS,
-        n_groups=MOST_LEFT_OUT,
+        n_groups=MAX_JACKKNIFE_GROUPS,
         answers_once=True,
         columns=[
             pl.Series(name, of_parts([one[name] for one in means]))

@@ -14,7 +14,7 @@ from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import (
-    MOST_LEFT_OUT,
+    MAX_JACKKNIFE_GROUPS,
     STIMULI_AND_RATERS,
     Clusters,
     Design,
@@ -34,14 +34,14 @@ from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
 Part: TypeAlias = Literal["agreement", "difference", "by_label", "ceiling", "people"]
-"""Models with people; the same less people with one another, and this by label; people with the
+"""Models with people; the same - people with one another, and this by label; people with the
 other people, and each of them."""
 _OF_MODELS: tuple[Part, ...] = ("agreement", "difference", "by_label")
 _PARTS: tuple[Part, ...] = (*_OF_MODELS, "ceiling", "people")
 _MEANS: dict[Part, str] = {
     "agreement": "mean over people and labels",
-    "difference": "models less people",
-    "by_label": "models less people",
+    "difference": "models - people",
+    "by_label": "models - people",
     "ceiling": "mean over people and labels",
     "people": "mean over labels",
 }
@@ -370,7 +370,7 @@ class Measured:
             undefined=column("undefined"),
             bounds=(np.where(apart, -np.inf, -1.0), np.where(apart, np.inf, 1.0)),
             targets=STIMULI_AND_RATERS,
-            n_groups=MOST_LEFT_OUT,
+            n_groups=MAX_JACKKNIFE_GROUPS,
             corrects_raters=False,
             # Kappas of complete tables are skewed where most answers are 0, and need that width.
             answers_once=by_rank | sparse,

@@ -24,9 +24,9 @@ from affectlab.ratings import (
     Ratings,
     Scale,
     by_scale_of_models,
+    format_by_label,
     model_tables,
     on_own_scales,
-    said_by_label,
 )
 from affectlab.taxonomy import Taxonomy
 
@@ -275,7 +275,7 @@ def _values(table: Ratings, labels: Sequence[str]) -> np.ndarray:
 
 def _said(scales: Mapping[str, Scale]) -> str:
     first = next(iter(scales.values()))
-    return str(first) if len(set(scales.values())) == 1 else said_by_label(scales)
+    return str(first) if len(set(scales.values())) == 1 else format_by_label(scales)
 
 
 def _whole(value: np.ndarray) -> bool:

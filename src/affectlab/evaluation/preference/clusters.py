@@ -10,7 +10,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.inference import Target
-from affectlab.core.jackknife import Jackknife, LeftOut, Part
+from affectlab.core.jackknife import Jackknife, LeaveOneOut, Part
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.preference.choices import Comparisons
 from affectlab.ratings import Ratings
@@ -190,5 +190,5 @@ def without_each(
     parts = []
     for what, code in left_out:
         values, times = without(code)
-        parts.append(LeftOut(what, values, np.ones(values.shape, np.bool_), times=times))
+        parts.append(LeaveOneOut(what, values, np.ones(values.shape, np.bool_), times=times))
     return Jackknife(value, tuple(parts), fewest_raters=2)

@@ -329,7 +329,8 @@ def evaluate_preference_metrics(
 
     An output is good where people choose it or both, and poor where they choose the other; where
     neither is good, or there is no majority, the item is set aside and counted. The area under the
-    curve is the chance that a good item scores above a poor one, ties counting half; 0.5 is blind.
+    curve is the chance that a good item scores above a poor one, ties counting half; 0.5 is chance
+    level.
 
     Parameters
     ----------
@@ -455,7 +456,7 @@ def evaluate_preference_metrics(
     n_clusters = int(clusters.max()) + 1
     about = (
         f"AUC: the chance that a good {judged.system} text scores above a poor one, from "
-        f"{'verdicts of items' if unit == 'item' else 'votes of judges'}; 0.5 is blind"
+        f"{'verdicts of items' if unit == 'item' else 'votes of judges'}; 0.5 is chance level"
     )
     if n_boot:
         drawn = f"{plural(n_clusters, 'group')} of items that share a {cluster}"

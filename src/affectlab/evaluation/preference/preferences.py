@@ -214,7 +214,7 @@ def preferences(
         frames.append(_side(tally, tally.votes, over, n_boot, confidence, rng).frame)
     frame = pl.concat(frames)
     first, second = tally.choices[:2]
-    shown = Estimates.of(frame, ("about", "choice")).laid_out(
+    shown = Estimates.of(frame, ("about", "choice")).with_layout(
         Count("count"),
         Count("of"),
         Share("value", "share", decimals=1),

@@ -406,7 +406,7 @@ def _strengths(
             "first": _first(study, fit, jackknife, seed)[order],
         },
     )
-    return table.laid_out(
+    return table.with_layout(
         Value(head="strength"),
         Interval(),
         *(Count(name) for name in ("wins", "losses", "ties")),
@@ -469,7 +469,7 @@ def _pairs(
             ),
         },
     )
-    return table.laid_out(
+    return table.with_layout(
         Value(head="chance"),
         Interval(),
         Number("observed"),
@@ -521,7 +521,7 @@ def _effects(
         # That nobody ever ties is no hypothesis.
         extra={"parameter": parameters, "p": np.where(np.array(names) == "left", p, np.nan)},
     )
-    return table.laid_out(
+    return table.with_layout(
         Value(head="chance"),
         Interval(),
         Number("parameter"),

@@ -256,7 +256,7 @@ def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
     if "jackknife" in drawn:
         how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
-    shown = made.laid_out(
+    shown = made.with_layout(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
     said = _sentences({row["statistic"]: row for row in rows}, rule)

@@ -111,7 +111,7 @@ class Measures:
         needs = SOFT_METRICS[name].needs_costs and self.distance is None
         return f"undefined: {self.missing}" if needs else ""
 
-    def said_floor(self, name: str) -> str:
+    def floor_text(self, name: str) -> str:
         """Say the floor behind the name of a metric that has one."""
         return f", floor {self.floor:g}" if self.floor and SOFT_METRICS[name].floored else ""
 
@@ -226,7 +226,7 @@ def mean_scores(
         len(scores),
         lambda weights: mean(weights @ filled, weights @ counted),
         method=[
-            f"{sort}{SOFT_METRICS[name].method}{measures.said_floor(name)}" for _, name in cells
+            f"{sort}{SOFT_METRICS[name].method}{measures.floor_text(name)}" for _, name in cells
         ],
         undefined=[
             row.status or measures.why(name) or _why_none(many, are_differences=are_differences)

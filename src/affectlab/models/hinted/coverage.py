@@ -105,7 +105,7 @@ class Tally:
         return bool(wilson_interval(accepted, asked)[1] < self.plan.floor)
 
     def orders(self) -> dict[str, int]:
-        """Give how many pictures each label needs, as its acceptance so far lets expect.
+        """Give how many pictures each label needs, as its acceptance so far predicts.
 
         Labels that lack nothing, or were given up, need none.
         """

@@ -267,7 +267,7 @@ def score_means(
     whole = "; ".join(f"{one.metric} {number(one.mean, 3)}" for one in scores)
     shown = Count("n_items", "texts"), Value(head="mean"), Interval()
     return replace(
-        made.laid_out(*shown, name="means", caption="Mean scores."),
+        made.with_layout(*shown, name="means", caption="Mean scores."),
         sentences=(f"Scores of {plural(n, 'text')}, on average: {whole}.",),
     )
 

@@ -1,6 +1,6 @@
 """Tables of ratings made of others: what is kept, selected, merged and reshaped."""
 
-from affectlab.ratings.derived.holdings import Holdings as Holdings
+from affectlab.ratings.derived.holdings import RatingsBase as RatingsBase
 from affectlab.ratings.derived.merge import merge as merge
 from affectlab.ratings.derived.reshape import (
     averaged as averaged,

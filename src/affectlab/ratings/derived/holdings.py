@@ -35,7 +35,7 @@ _FILLED = re.compile(
 """How the history says that missing ratings were given a value."""
 
 
-class Holdings:
+class RatingsBase:
     """The columns of a table of ratings under all the names they are used by."""
 
     _body: Body
@@ -383,5 +383,5 @@ class Holdings:
         return self.n_rows
 
 
-Table = TypeVar("Table", bound=Holdings)
+Table = TypeVar("Table", bound=RatingsBase)
 """A table of ratings: what is made of one is of the same class."""

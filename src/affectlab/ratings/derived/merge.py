@@ -11,7 +11,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import check_columns
-from affectlab.ratings.derived.holdings import Holdings, Table
+from affectlab.ratings.derived.holdings import RatingsBase, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import DEFAULTS
@@ -84,7 +84,7 @@ def merge(first: Table, *others: Table) -> Table:
     )
 
 
-def _labels_apart(tables: Sequence[Holdings]) -> str:
+def _labels_apart(tables: Sequence[RatingsBase]) -> str:
     """Name a table with labels and one without."""
     named = [
         next(t.source or f"table {k}" for k, t in enumerate(tables, 1) if t.has_labels == has)
@@ -97,7 +97,7 @@ def _labels_apart(tables: Sequence[Holdings]) -> str:
     )
 
 
-def _common_scales(tables: tuple[Holdings, ...]) -> tuple[DeclaredScales, list[np.ndarray]]:
+def _common_scales(tables: tuple[RatingsBase, ...]) -> tuple[DeclaredScales, list[np.ndarray]]:
     """Find the scale of each label, none to infer it, and the values of each table on them."""
     values = [table.value for table in tables]
     labels = dict.fromkeys(name for table in tables for name in table.label_names)
@@ -149,7 +149,7 @@ def _common_scale(scales: list[Scale], of: str) -> Scale | None:
     return scale
 
 
-def _moved(table: Holdings, label: str, value: np.ndarray, scale: Scale) -> np.ndarray:
+def _moved(table: RatingsBase, label: str, value: np.ndarray, scale: Scale) -> np.ndarray:
     """Give the values of a table with those of one label as positions on a nominal scale."""
     if label not in table.scales or table.scales[label].categories == scale.categories:
         return value
@@ -160,7 +160,7 @@ def _moved(table: Holdings, label: str, value: np.ndarray, scale: Scale) -> np.n
     return moved
 
 
-def _common_taxonomy(tables: tuple[Holdings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
+def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
     """Find the taxonomy of all tables; it is given up, and said so, when labels lie outside it."""
     found: list[Taxonomy] = []
     for table in tables:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.words import option
 from affectlab.ratings.build import Body, check_columns
-from affectlab.ratings.derived.holdings import Holdings, Table
+from affectlab.ratings.derived.holdings import RatingsBase, Table
 from affectlab.ratings.derived.select import (
     answered_rows,
     in_time_order,
@@ -23,16 +23,16 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import (
     DeclaredScales,
     ScaleLike,
+    format_by_label,
     guess_scales,
     one_scale,
-    said_by_label,
 )
 
 _AGGREGATES = ("mean", "median", "min", "max", "sum", "first", "len")
 _AXES = ("stimulus", "rater", "label")
 
 
-def _rows(ratings: Holdings, every_trial: bool) -> NDArray[np.bool_]:
+def _rows(ratings: RatingsBase, every_trial: bool) -> NDArray[np.bool_]:
     """Say which rows are spread: answers of main trials, or any value when asked for."""
     if every_trial:
         return ~np.isnan(ratings.value)
@@ -45,7 +45,7 @@ def _rows(ratings: Holdings, every_trial: bool) -> NDArray[np.bool_]:
 
 
 def matrix(
-    ratings: Holdings, label: str | None = None, *, every_trial: bool = False
+    ratings: RatingsBase, label: str | None = None, *, every_trial: bool = False
 ) -> NDArray[np.float64]:
     """Spread the answers over an array.
 
@@ -94,7 +94,7 @@ def matrix(
 
 
 def pivot(
-    ratings: Holdings,
+    ratings: RatingsBase,
     index: str = "stimulus",
     columns: str = "rater",
     label: str | None = None,
@@ -234,7 +234,7 @@ def _labels_holding(value: float, scales: Mapping[str, Scale]) -> NDArray[np.int
     if not fitting:
         raise InputError(
             f"fill value {value:g} is off the scale; expected "
-            f"{said_by_label(scales) if not shared else wrong[0]}"
+            f"{format_by_label(scales) if not shared else wrong[0]}"
         )
     return np.array(fitting, dtype=np.intp)
 
@@ -346,7 +346,7 @@ def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
     )
 
 
-def _scales_of_groups(ratings: Holdings, targets: Mapping[str, str | None]) -> dict[str, Scale]:
+def _scales_of_groups(ratings: RatingsBase, targets: Mapping[str, str | None]) -> dict[str, Scale]:
     """Give the scale that the labels of each group share."""
     members: dict[str, dict[str, Scale]] = {}
     for name, scale in ratings.scales.items():

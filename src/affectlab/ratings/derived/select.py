@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.build import Body, in_seconds
-from affectlab.ratings.derived.holdings import Holdings, Table
+from affectlab.ratings.derived.holdings import RatingsBase, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
 
@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 def rows_by_name(
-    ratings: Holdings,
+    ratings: RatingsBase,
     *,
     stimuli: Names = None,
     raters: Names = None,
@@ -78,7 +78,7 @@ def _words(name: str, wanted: Iterable[str] | str, known: tuple[str, ...]) -> li
     return words
 
 
-def rows_where(ratings: Holdings, predicate: pl.Expr | ArrayLike) -> Mask:
+def rows_where(ratings: RatingsBase, predicate: pl.Expr | ArrayLike) -> Mask:
     """Say for each row whether an expression over its columns and its attributes is true."""
     if not isinstance(predicate, pl.Expr):
         given = np.asarray(
@@ -114,13 +114,13 @@ def rows_where(ratings: Holdings, predicate: pl.Expr | ArrayLike) -> Mask:
     return mask
 
 
-def answered_rows(ratings: Holdings) -> Mask:
+def answered_rows(ratings: RatingsBase) -> Mask:
     """Say for each row whether it is a main trial whose outcome is ok and that has a value."""
     mask: Mask = ~np.isnan(ratings.value)
     return mask & _usual_rows(ratings)
 
 
-def used_rows(ratings: Holdings) -> Mask:
+def used_rows(ratings: RatingsBase) -> Mask:
     """Say for each row whether it is a main trial whose outcome is ok and that has an answer.
 
     An answer is a value, or text where the table has texts.
@@ -128,7 +128,7 @@ def used_rows(ratings: Holdings) -> Mask:
     return ratings._answered & _usual_rows(ratings)
 
 
-def _usual_rows(ratings: Holdings) -> Mask:
+def _usual_rows(ratings: RatingsBase) -> Mask:
     mask = np.ones(ratings.n_rows, dtype=bool)
     for name, wanted in DEFAULTS.items():
         column = ratings._body.extras.get(name)
@@ -171,7 +171,7 @@ def in_time_order(ratings: Table) -> Table:
     return ratings._derive(body.take(source))
 
 
-def has_traces(ratings: Holdings) -> bool:
+def has_traces(ratings: RatingsBase) -> bool:
     """Say whether raters answered a question again and again, as times in seconds tell."""
     body = ratings._body
     if "trial" in body.extras or not in_seconds(body.extras.get("at")):
@@ -184,7 +184,7 @@ def has_traces(ratings: Holdings) -> bool:
     return len(np.unique(pairs, axis=0)) < rows.size
 
 
-def n_later(ratings: Holdings, rows: Mask) -> int:
+def n_later(ratings: RatingsBase, rows: Mask) -> int:
     """Count the answers of raters to questions that they had answered before, of some rows."""
     if not _may_repeat(ratings._body):
         return 0
@@ -282,7 +282,7 @@ def _clock(text: pl.Series) -> list[NDArray[np.float64]]:
     return _ranks(day + "T" + time)
 
 
-def with_label(frame: pl.DataFrame, ratings: Holdings) -> pl.DataFrame:
+def with_label(frame: pl.DataFrame, ratings: RatingsBase) -> pl.DataFrame:
     """Give a frame of ratings its column of labels, where the only scale has none."""
     if "label" in frame.columns:
         return frame

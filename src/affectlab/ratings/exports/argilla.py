@@ -9,7 +9,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.exports.questions import (
     Answer,
@@ -44,7 +44,7 @@ class Argilla(Export):
 
     rater: str | None = None
 
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         questions = questions_of(ratings)
         names = _names(questions)
         kind, items = items_of(ratings)
@@ -97,7 +97,7 @@ def _names(questions: Sequence[Question]) -> list[str]:
     return found
 
 
-def _one_model(ratings: Holdings) -> str | None:
+def _one_model(ratings: RatingsBase) -> str | None:
     both = zip(ratings.rater_names, ratings.rater_kinds, strict=True)
     models = [name for name, kind in both if kind in MODEL_KINDS]
     if len(models) > 1:

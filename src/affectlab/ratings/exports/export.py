@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Classes, Described, described
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Export(Described, ABC):
     kind: ClassVar[str] = "export"
 
     @abstractmethod
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         """Write the files into a folder that is there and empty."""
 
 
@@ -98,7 +98,7 @@ def list_exports() -> tuple[Export, ...]:
     return tuple(_EXPORTS.load_all(skip_broken=True).values())
 
 
-def export_ratings(ratings: Holdings, export: str | Export, path: str | Path) -> Path:
+def export_ratings(ratings: RatingsBase, export: str | Export, path: str | Path) -> Path:
     """Write ratings as another tool takes them.
 
     Parameters

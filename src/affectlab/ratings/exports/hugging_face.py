@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from affectlab._version import __version__
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import (
     counts_of,
@@ -31,7 +31,7 @@ class HuggingFace(Export):
     Source: the hub's documentation of dataset cards and of manual configuration.
     """
 
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         name = name_of(ratings)
         (path / "data").mkdir()
         head = ["---", f"pretty_name: {json.dumps(name, ensure_ascii=False)}", "configs:"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.exports.questions import (
     Answer,
@@ -33,7 +33,7 @@ class LabelStudio(Export):
     Source: Label Studio's documentation of its task format and of importing pre-annotations.
     """
 
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         questions = questions_of(ratings)
         kind, items = items_of(ratings)
         answered = answers_of_models(ratings)

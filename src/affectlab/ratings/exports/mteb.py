@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats
 from affectlab.core.words import option
-from affectlab.ratings.derived import Holdings, used_rows, with_label
+from affectlab.ratings.derived import RatingsBase, used_rows, with_label
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import HUMAN_KINDS
@@ -54,7 +54,7 @@ class Mteb(Export):
     split: str = "test"
     language: str = "eng-Latn"
 
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         label = self._label(ratings)
         scale = ratings.scales[label]
         scores = _scores(self._answers(ratings, label), _known(ratings, self.truth, scale), scale)
@@ -91,7 +91,7 @@ class Mteb(Export):
         write_json(folder / f"{file}.json", content)
         write_json(folder / "model_meta.json", about)
 
-    def _label(self, ratings: Holdings) -> str:
+    def _label(self, ratings: RatingsBase) -> str:
         names = list(ratings.scales)
         if self.label and self.label not in names:
             raise unknown_name("label", self.label, names)
@@ -102,7 +102,7 @@ class Mteb(Export):
             )
         return self.label or names[0]
 
-    def _answers(self, ratings: Holdings, label: str) -> pl.DataFrame:
+    def _answers(self, ratings: RatingsBase, label: str) -> pl.DataFrame:
         """Give the answers of people, with the name of each and of the stimulus."""
         frame = with_label(ratings.to_frame().filter(used_rows(ratings)), ratings)
         kinds = dict(zip(ratings.rater_names, ratings.rater_kinds, strict=True))
@@ -111,7 +111,7 @@ class Mteb(Export):
         return mine.select(pl.col("rater", "stimulus").cast(pl.String), "value").drop_nulls()
 
 
-def _known(ratings: Holdings, truth: str, scale: Scale) -> pl.DataFrame:
+def _known(ratings: RatingsBase, truth: str, scale: Scale) -> pl.DataFrame:
     """Give the known answer of each stimulus, as a value of the scale."""
     table = ratings.stimuli
     if truth not in table.columns:

@@ -8,7 +8,7 @@ from typing import Any
 
 from affectlab._version import __version__
 from affectlab.core.files.csv import write_data_csv
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.exports.export import Export, ratings_export, write_json
 from affectlab.ratings.exports.variables import (
     Variable,
@@ -41,7 +41,7 @@ class PsychDs(Export):
 
     study: str = ""
 
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         name = self.study or name_of(ratings)
         study = re.sub(r"[^A-Za-z0-9]", "", name) or "ratings"
         (path / "data").mkdir()

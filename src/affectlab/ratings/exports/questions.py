@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.files.media import MEDIA, media_kind
-from affectlab.ratings.derived import Holdings, used_rows, with_label
+from affectlab.ratings.derived import RatingsBase, used_rows, with_label
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import MODEL_KINDS
 
@@ -35,7 +35,7 @@ class Question:
     """Of steps."""
 
 
-def questions_of(ratings: Holdings) -> tuple[Question, ...]:
+def questions_of(ratings: RatingsBase) -> tuple[Question, ...]:
     """Give the questions that the labels and their scales are answers to.
 
     Labels that are chosen or not (a binary scale) are the options of one question.
@@ -74,7 +74,7 @@ Answer = list[str] | str | float
 
 
 def answers_of_models(
-    ratings: Holdings, rater: str | None = None
+    ratings: RatingsBase, rater: str | None = None
 ) -> dict[str, dict[str, dict[str, Answer]]]:
     """Give what models answered: by stimulus, model and name of the question.
 
@@ -114,7 +114,7 @@ def answers_of_models(
     return found
 
 
-def _usable(ratings: Holdings, raters: set[str]) -> Iterator[dict[str, Any]]:
+def _usable(ratings: RatingsBase, raters: set[str]) -> Iterator[dict[str, Any]]:
     frame = with_label(ratings.to_frame().filter(used_rows(ratings)), ratings)
     if "text" not in frame.columns:
         frame = frame.with_columns(text=pl.lit(None, dtype=pl.String))
@@ -134,7 +134,7 @@ def _answer(question: Question, scale: Scale, row: Mapping[str, Any]) -> Answer:
     return value
 
 
-def items_of(ratings: Holdings) -> tuple[str, list[dict[str, Any]]]:
+def items_of(ratings: RatingsBase) -> tuple[str, list[dict[str, Any]]]:
     """Give what is shown of each stimulus.
 
     Returns

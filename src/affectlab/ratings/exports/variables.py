@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.words import plural
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import shared_scale
 from affectlab.ratings.schema import ABOUT, HUMAN_KINDS
@@ -40,7 +40,7 @@ class Variable:
         return () if self.scale is None or self.numeric else self.scale.categories
 
 
-def tables_of(ratings: Holdings) -> dict[str, pl.DataFrame]:
+def tables_of(ratings: RatingsBase) -> dict[str, pl.DataFrame]:
     """Give the tables ``ratings``, ``raters`` and ``stimuli``; categories stand by name."""
     return {
         "ratings": named_frame(ratings),
@@ -49,7 +49,7 @@ def tables_of(ratings: Holdings) -> dict[str, pl.DataFrame]:
     }
 
 
-def variables_of(ratings: Holdings, name: str, table: pl.DataFrame) -> Iterator[Variable]:
+def variables_of(ratings: RatingsBase, name: str, table: pl.DataFrame) -> Iterator[Variable]:
     """Describe the columns of one of the tables."""
     shared = shared_scale(ratings.scales)
     for column, dtype in table.schema.items():
@@ -67,7 +67,7 @@ def sentence(phrase: str) -> str:
     return f"{phrase[:1].upper()}{phrase[1:]}."
 
 
-def counts_of(ratings: Holdings) -> str:
+def counts_of(ratings: RatingsBase) -> str:
     """Say what a table holds, as a sentence."""
     people = sum(kind in HUMAN_KINDS for kind in ratings.rater_kinds)
     said = [
@@ -80,13 +80,13 @@ def counts_of(ratings: Holdings) -> str:
     return ", ".join(part for part in said if not part.startswith("0 ")) + "."
 
 
-def steps_of(ratings: Holdings) -> list[str]:
+def steps_of(ratings: RatingsBase) -> list[str]:
     """Say where the answers come from, and what was done to them, as sentences."""
     source = [f"Source: {plain_source(ratings)}."] if ratings.source else []
     aside = [f"Set aside: {part}." for part in ratings.set_aside if part.count]
     return [*source, *(sentence(step) for step in ratings.history), *aside]
 
 
-def name_of(ratings: Holdings) -> str:
+def name_of(ratings: RatingsBase) -> str:
     """Give the data set the name of the file that it comes from."""
     return Path(plain_source(ratings)).stem or "ratings"

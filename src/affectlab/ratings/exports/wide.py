@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.files.csv import write_sheet_csv
-from affectlab.ratings.derived import Holdings, with_label
+from affectlab.ratings.derived import RatingsBase, with_label
 from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import Variable, sentence, tables_of, variables_of
 from affectlab.ratings.mapping import beside, short_scale, to_toml
@@ -42,7 +42,7 @@ class Wide(Export):
     Source: rules of variable names of IBM SPSS Statistics; R's ``read.csv``.
     """
 
-    def write(self, ratings: Holdings, path: Path) -> None:
+    def write(self, ratings: RatingsBase, path: Path) -> None:
         table, variables = _wide(ratings)
         names = dict(zip(table.columns, _legal(table.columns), strict=True))
         answers = path / "answers.csv"
@@ -57,7 +57,7 @@ class Wide(Export):
             (path / file).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def _wide(ratings: Holdings) -> tuple[pl.DataFrame, list[Variable]]:
+def _wide(ratings: RatingsBase) -> tuple[pl.DataFrame, list[Variable]]:
     frame = with_label(named_frame(ratings), ratings)
     if "outcome" in frame.columns:
         ok = pl.col("outcome") == "ok"
@@ -100,7 +100,7 @@ def _wide(ratings: Holdings) -> tuple[pl.DataFrame, list[Variable]]:
 
 
 def _mapping(
-    ratings: Holdings, variables: Sequence[Variable], names: Mapping[str, str]
+    ratings: RatingsBase, variables: Sequence[Variable], names: Mapping[str, str]
 ) -> dict[str, Any]:
     """Say how the table is read back."""
     labels = [one.name for one in variables if one.name in ratings.scales]

@@ -18,7 +18,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import quoted
-from affectlab.ratings.derived import Holdings
+from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.files import OnBad, Peek, as_frame
 from affectlab.ratings.formats import find_format, is_stored
 from affectlab.ratings.formats.table import find_one
@@ -64,7 +64,7 @@ def opened(
     InputError
         When it is nothing that holds ratings, or cannot be opened.
     """
-    if isinstance(source, Holdings):
+    if isinstance(source, RatingsBase):
         raise InputError("these are ratings already; expected a file, or a table to read them from")
     if source == STANDARD_INPUT if isinstance(source, str) else False:
         with _spooled("standard input", "standard-input") as file:

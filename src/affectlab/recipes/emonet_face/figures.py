@@ -142,7 +142,7 @@ def hq_figures(found: Compared, level: AlignmentResult) -> tuple[RecipeFigure, .
     made.append(
         RecipeFigure(
             "human-level",
-            "Models less people, on the margin of equivalence",
+            "Models - people, on the margin of equivalence",
             "; ".join(f"{name}: {verdict}" for name, verdict in level.verdicts.items()) + ".",
             partial(_level, level, found.said),
         )

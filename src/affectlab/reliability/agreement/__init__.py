@@ -28,10 +28,10 @@ from affectlab.reliability.agreement.coefficient import (
     Coefficient as Coefficient,
     coefficient as coefficient,
     has_levels as has_levels,
+    interval_reasons as interval_reasons,
     list_coefficients as list_coefficients,
     load_coefficient as load_coefficient,
     load_coefficients as load_coefficients,
-    why_no_interval as why_no_interval,
 )
 from affectlab.reliability.agreement.concordance import (
     Beside as Beside,

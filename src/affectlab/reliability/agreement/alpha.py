@@ -26,8 +26,8 @@ from affectlab.reliability.agreement.alpha_levels import (
 )
 from affectlab.reliability.agreement.coefficient import (
     coefficient,
+    interval_reasons,
     least_agreement,
-    why_no_interval,
 )
 from affectlab.reliability.agreement.label_sets import SET_DISTANCES, as_label_sets
 from affectlab.reliability.agreement.moments import renumbered
@@ -172,7 +172,7 @@ def krippendorff_alpha(
         bounds=(-np.inf, 1.0),
         targets=STIMULI_AND_RATERS,
         log_odds_from=least_agreement(n_items, n_ratings),
-        no_interval=why_no_interval(
+        no_interval=interval_reasons(
             (_NONE, np.zeros(0)) if part is None else (part.cell, part.value) for part in parts
         ),
         places=places,

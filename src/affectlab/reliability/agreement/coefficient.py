@@ -46,7 +46,7 @@ _FEWEST_STIMULI = 3
 """Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
 rest is agreement on a single one."""
 VOTES = "raters of counted votes are not known: no interval is about other raters"
-NOBODY_SHARES = "no two raters share the rarer answer"
+RARER_NEVER_SHARED = "the rarer category was never chosen by two raters"
 Found = TypeVar("Found", bound=Estimates)
 
 
@@ -66,7 +66,7 @@ def least_agreement(n_items: Sequence[int], n_ratings: Sequence[int]) -> Floats:
     return -1 / np.maximum(per_item - 1, 1e-3)
 
 
-def why_no_interval(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
+def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
     """Say why rows have no interval by leaving out: of two answers, nobody shares the rarer one.
 
     How often two raters share it is what an agreement beyond chance depends on most. Leaving out
@@ -88,7 +88,7 @@ def why_no_interval(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
         is_low, is_high = value == low, value == high
         rarer = is_low if 2 * is_low.sum() < value.size else is_high
         apart = low < high and bool(np.all(is_low | is_high)) and np.bincount(cell[rarer]).max() < 2
-        why.append(f"{NO_INTERVAL}{NOBODY_SHARES}" if apart else "")
+        why.append(f"{NO_INTERVAL}{RARER_NEVER_SHARED}" if apart else "")
     return why
 
 
@@ -155,7 +155,7 @@ class Coefficient:
             own = labels_on(ratings, partial(self._suits_with, usual))
             if own is not None:
                 parts.append(self.function(own, **usual, **options))
-        return below_each_other(parts, ratings.label_names) if parts else None
+        return concatenate_estimates(parts, ratings.label_names) if parts else None
 
     def _suits_with(self, usual: Mapping[str, Any], scale: Scale) -> bool:
         return self.suits(scale) and self.usual(scale) == usual
@@ -385,9 +385,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
         if of_infer.get("interval") == "jackknife":
             table = with_coverage(table, made.name, given["target"], answers, clusters)
         if table.keys == ("label",) and not given.get("by_label", True):
-            return one_for_an_array(table, ())
+            return scalar_if_array(table, ())
         table = replace(table, figures=(made.figure,))
-        return one_for_an_array(table, ratings) if table.keys == ("label",) else table
+        return scalar_if_array(table, ratings) if table.keys == ("label",) else table
 
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__annotations__ = {
@@ -417,7 +417,7 @@ def _documented(made: Coefficient) -> str:
     return re.sub(r"(?m)^\n(?=Returns\n)", f"{_SAID}\n", text, count=1)
 
 
-def below_each_other(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:
+def concatenate_estimates(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:
     """Make one table of those of labels on different scales, in the order of the labels."""
     first, *others = parts
     if not others:
@@ -425,7 +425,7 @@ def below_each_other(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:
     return first.with_frame(in_label_order(pl.concat([part.frame for part in parts]), labels))
 
 
-def one_for_an_array(table: Estimates, ratings: Ratings | ArrayLike) -> Estimate | Estimates:
+def scalar_if_array(table: Estimates, ratings: Ratings | ArrayLike) -> Estimate | Estimates:
     """Give the only estimate of an array, which has no labels."""
     if isinstance(ratings, Ratings):
         return table

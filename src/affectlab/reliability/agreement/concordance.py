@@ -18,7 +18,13 @@ from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Design, Draws, Statistic
+from affectlab.core.statistic import (
+    MAX_JACKKNIFE_GROUPS,
+    STIMULI_AND_RATERS,
+    Design,
+    Draws,
+    Statistic,
+)
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
@@ -425,7 +431,7 @@ def pooled_statistic(
         undefined=_NO_PAIRS,
         targets=STIMULI_AND_RATERS,
         log_odds_from=least_agreement(columns, n_ratings),
-        n_groups=MOST_LEFT_OUT,
+        n_groups=MAX_JACKKNIFE_GROUPS,
         **more,
     )
 

@@ -21,9 +21,9 @@ from affectlab.core.words import plural
 from affectlab.ratings import Answers, require_order
 from affectlab.reliability.agreement.coefficient import (
     coefficient,
+    interval_reasons,
     is_graded,
     least_agreement,
-    why_no_interval,
 )
 from affectlab.reliability.agreement.moments import (
     Sums,
@@ -583,7 +583,7 @@ def intraclass_correlation(
             own if by_formula or own == NO_VARIATION else rare
             for own, rare in zip(
                 joined("why"),
-                repeated(why_no_interval((part.unit, part.value) for part in used)),
+                repeated(interval_reasons((part.unit, part.value) for part in used)),
                 strict=True,
             )
         ],

@@ -15,7 +15,7 @@ from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, by_name, check_confidence, infer
-from affectlab.core.jackknife import Jackknife, LeftOut
+from affectlab.core.jackknife import Jackknife, LeaveOneOut
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, by_formula
 from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
@@ -377,7 +377,7 @@ def _splits(
     kinds: tuple[tuple[Literal["stimuli", "raters"], Floats], ...]
     kinds = ("stimuli", without_units), ("raters", without_raters)
     parts = [
-        LeftOut(
+        LeaveOneOut(
             what,
             (value + mean_of_defined(without - rho[: len(without), None]))[:, None],
             np.ones((without.shape[1], 1), dtype=np.bool_),

@@ -12,7 +12,13 @@ import polars as pl
 from affectlab.core import statistic
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, infer
-from affectlab.core.statistic import MOST_LEFT_OUT, STIMULI_AND_RATERS, Clusters, Draws, Statistic
+from affectlab.core.statistic import (
+    MAX_JACKKNIFE_GROUPS,
+    STIMULI_AND_RATERS,
+    Clusters,
+    Draws,
+    Statistic,
+)
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.components.designs import (
     CELL,
@@ -103,7 +109,7 @@ class LeftOutComponents:
             ),
             transform=of_means,
             targets=STIMULI_AND_RATERS,
-            n_groups=None if isinstance(self._sums, CrossedSums) else MOST_LEFT_OUT,
+            n_groups=None if isinstance(self._sums, CrossedSums) else MAX_JACKKNIFE_GROUPS,
         )
 
     @cached_property

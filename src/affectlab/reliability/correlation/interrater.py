@@ -26,7 +26,7 @@ from affectlab.ratings import (
     require_order,
     stimulus_clusters,
 )
-from affectlab.reliability.agreement import why_no_interval, with_coverage
+from affectlab.reliability.agreement import interval_reasons, with_coverage
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,
@@ -441,7 +441,7 @@ class _Means:
 
     @property
     def _why_no_interval(self) -> list[str]:
-        return why_no_interval((part.unit, part.value) for part in self._parts)
+        return interval_reasons((part.unit, part.value) for part in self._parts)
 
     def _means(self, value: Floats) -> Floats:
         """Mean over raters of each label that is used."""

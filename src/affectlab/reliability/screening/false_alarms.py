@@ -101,7 +101,7 @@ class PanelModel:
             value = (ndtr(noise) < value).astype(np.float64)
         else:
             value = value + np.exp(self.log_error + log_error) * noise
-        if ratings.scale.step is not None and trials.in_points:
+        if ratings.scale.step is not None and trials.decimal_points:
             start = ratings.scale.low or 0.0
             value = start + np.rint((value - start) / ratings.scale.step) * ratings.scale.step
         low, high = (end if end is not None else np.nan for end in (trials.low, trials.high))

@@ -34,7 +34,7 @@ _MOST = 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
-class BesideOthers:
+class ComparisonRule:
     """Main answers to what others answered, too, beside the mean of these others.
 
     The means are of answers without the bias of who gave them, so that it does not matter which
@@ -50,7 +50,7 @@ class BesideOthers:
     """Answers of each unit, shape (units,)."""
 
     @classmethod
-    def of(cls, trials: Trials, panel: Mask) -> BesideOthers:
+    def of(cls, trials: Trials, panel: Mask) -> ComparisonRule:
         """Take what the rules need from the answers; the others are those raters of the panel."""
         rows = np.flatnonzero(trials.main)
         cell = trials.cell[rows]
@@ -218,7 +218,7 @@ def _panel_of(trials: Trials, min_answers: int) -> Panel:
     panel = ~attention_of(trials).named()
     rules = [kind(name=kind.__name__, check=kind.__name__.lower()) for kind in _MEASURES]
     while True:
-        beside = BesideOthers.of(trials, panel)
+        beside = ComparisonRule.of(trials, panel)
         measures = {str(rule.check): rule.measured(beside) for rule in rules}
         known, alike = beside.n >= min_answers, panel[trials.rater_of_unit]
         found = Panel(beside.n, measures, known, alike, panel)
@@ -250,7 +250,7 @@ class PanelRule(Rule):
     """Whether low, and high, measures speak against a rater."""
 
     @abstractmethod
-    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+    def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Give the measure of each unit, as it is compared, and its standard error."""
 
     def shown(self, compared: Floats) -> Floats:
@@ -337,7 +337,7 @@ class Severity(PanelRule):
     check: Literal["severity"]
     _what: ClassVar[str] = "difference from the others"
 
-    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+    def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Average over the answers of each unit."""
         apart = beside.own - beside.others
         mean = beside.mean(apart)
@@ -351,7 +351,7 @@ class Centrality(PanelRule):
     check: Literal["centrality"]
     _what: ClassVar[str] = "slope on the mean of the others"
 
-    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+    def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Regress the answers of each unit."""
         return beside.line(beside.others, beside.own)[:2]
 
@@ -363,7 +363,7 @@ class Inconsistency(PanelRule):
     _what: ClassVar[str] = "SD about what the others predict"
     _below: ClassVar[bool] = False
 
-    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+    def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Give the logarithm of the SD."""
         left = beside.line(beside.others, beside.own)[2]
         second, fourth = beside.mean(left**2), beside.mean(left**4)
@@ -387,7 +387,7 @@ class Agreement(PanelRule):
     _what: ClassVar[str] = "correlation with the mean of the others"
     _above: ClassVar[bool] = False
 
-    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+    def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Give the Fisher transform of the correlation; 0 where all answers are equal."""
         slope, _, _ = beside.line(beside.others, beside.own)
         spread = [
@@ -422,7 +422,7 @@ class Drift(PanelRule):
             return f"{named} do not tell the stimuli of a rater apart, so their order is not known"
         return super().why_not(trials)
 
-    def measured(self, beside: BesideOthers) -> tuple[Floats, Floats]:
+    def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Regress the difference from the others on the place among the answers."""
         return beside.line(beside.position, beside.own - beside.others)[:2]
 

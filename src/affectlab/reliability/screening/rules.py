@@ -57,7 +57,7 @@ class ScaleRule(Rule):
 
     def points(self, limit: float, trials: Trials) -> float | None:
         """Give a limit in points; ``None`` in percent of a scale without two ends."""
-        if not trials.in_points:
+        if not trials.decimal_points:
             return limit if self.units == "percent" else None
         if self.units == "points":
             return limit
@@ -89,13 +89,13 @@ def not_applicable(trials: Trials, why: str) -> Judgement:
 
 
 def _no_limit(trials: Trials, what: str = "limit") -> str:
-    if not trials.in_points:
+    if not trials.decimal_points:
         return f"labels are on different scales, and the {what} is in points"
     return f"the scale has no two ends, and the {what} is in percent of its width"
 
 
 def _far(limit: float, trials: Trials) -> str:
-    return f"{limit:g}{'' if trials.in_points else ' % of the scale'} or more"
+    return f"{limit:g}{'' if trials.decimal_points else ' % of the scale'} or more"
 
 
 def _number(value: float) -> str:
@@ -494,7 +494,7 @@ class Duplicates(Rule):
             return evidence.get(
                 who[unit],
                 f"differences from the closest rater, {other!r}, over {n:,} common stimuli are "
-                f"{ratio:.2f} of what their agreement with the others lets expect",
+                f"{ratio:.2f} of what their agreement with the others predicts",
             )
 
         ratio = np.array([one[2] for one in closest])

@@ -52,7 +52,7 @@ class Trials:
     raters: tuple[str, ...]
     low: float | None
     high: float | None
-    in_points: bool
+    decimal_points: bool
     """Whether answers are points of one scale, and not percent of the scale of each label."""
     ratings: Ratings
     """The table that the answers come from."""
@@ -136,7 +136,7 @@ def trials_of(ratings: Ratings, *, per_session: bool, golden: Golden) -> Trials:
         rt_ms=_numbers(ratings, "rt_ms", rows),
         movement=_numbers(ratings, "movement", rows),
         expected=_percent(_expected(ratings, golden, cell), ratings, ends)[rows],
-        in_points=not ends,
+        decimal_points=not ends,
         rater_of_unit=rater_of_unit,
         session=session,
         raters=ratings.rater_names,

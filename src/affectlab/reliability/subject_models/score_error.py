@@ -108,7 +108,7 @@ def pooled_interval(
         pooled_df = np.bincount(label, own_df, n_labels)
         known = np.bincount(label, own_df * unbiased, n_labels)
         factor = np.where(known > 0, np.bincount(label, squares, n_labels) / known, np.nan)
-        # Deviations in units of what the mean lets expect, of stimuli that several rated.
+        # Deviations in units of what the mean predicts, of stimuli that several rated.
         unit = np.sqrt(unbiased * own_df / n)[stimulus]
         used = (own_df > 0)[stimulus] & (unit > 0)
         shared = _shared_df(away[used] / unit[used], rater[used], label[stimulus[used]], n_labels)

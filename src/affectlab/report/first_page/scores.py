@@ -183,7 +183,7 @@ def _shares(scored: list[_Scored]) -> str:
         share = means[first]
         if share in (0.0, 1.0):
             return f"All answers to {len(scored)} labels are {'yes' if share else 'no'}."
-        return f"Each of {len(scored)} labels is said equally often ({percent(share)})."
+        return f"Each of {len(scored)} labels is chosen equally often ({percent(share)})."
     if not any(one.is_repeated for one in scored):
         return (
             f"Of {len(scored)} labels, {first} is said most (of {percent(means[first])} of "

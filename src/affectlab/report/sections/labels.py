@@ -327,7 +327,7 @@ def _reasons(undefined: pl.DataFrame) -> str:
 
 
 def _whose(study: Study) -> str:
-    """Whose agreement intervals are about: two raters tell nothing of others."""
+    """Whose agreement intervals are about: two raters cannot be generalised to others."""
     if study.panel is not None and not study.panel.raters_known:
         return "the same number of votes"
     pair = study.panel is not None and study.panel.n_raters < 3

@@ -113,7 +113,7 @@ def _tables(study: Study, beside: Beside, found: AlignmentResult) -> list[Block]
     by_label = replace(
         found.table("by_label"),
         name="models_by_label",
-        caption="Models less people on every label.",
+        caption="Models - people on every label.",
     )
     tables: list[Block] = [replace(models, notes=tuple(notes)), everybody]
     return [*tables, by_label] if study.ratings.has_labels else tables

@@ -138,7 +138,7 @@ def planted_columns(ratings: Ratings) -> tuple[str, ...]:
     return tuple(name for name in _PLANTED if name in names) if "planted" in names else ()
 
 
-def planted_section(study: Study, truth: pl.DataFrame) -> Section:
+def recovery_section(study: Study, truth: pl.DataFrame) -> Section:
     """Say how close scores come to the truth, and which planted careless people were noticed.
 
     Parameters

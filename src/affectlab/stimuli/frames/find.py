@@ -20,7 +20,7 @@ from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
 from affectlab.stimuli.frames.multiface import PEAK_EXPRESSIONS, in_multiface, is_multiface
 from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, natural_key
-from affectlab.stimuli.frames.transition import Found, LeftOut, Transition
+from affectlab.stimuli.frames.transition import Found, LeaveOneOut, Transition
 from affectlab.stimuli.frames.videos import VIDEOS, VideoFile
 
 __all__ = [
@@ -142,7 +142,7 @@ def in_folder(folder: Path, names: Names, fps: float | None = None) -> Found:
             try:
                 frames = PictureFiles(tuple(pictures), fps)
             except UnusableError as problem:
-                left.append(LeftOut(name, actor, expression, str(problem)))
+                left.append(LeaveOneOut(name, actor, expression, str(problem)))
                 continue
             found.append(Transition(name, actor, expression, frames))
         for video in videos:
@@ -225,7 +225,7 @@ def in_table(path: Path, names: Names, fps: float | None = None) -> Found:
         try:
             frames = _frames(rows, path, fps)
         except UnusableError as problem:
-            left.append(LeftOut(name, actor, expression, str(problem)))
+            left.append(LeaveOneOut(name, actor, expression, str(problem)))
             continue
         found.append(Transition(name, actor, expression, frames))
     return Found(tuple(found), tuple(left))

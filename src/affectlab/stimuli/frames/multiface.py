@@ -10,7 +10,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import joined
 from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, natural_key
-from affectlab.stimuli.frames.transition import Found, LeftOut, Transition
+from affectlab.stimuli.frames.transition import Found, LeaveOneOut, Transition
 
 __all__ = ["PEAK_EXPRESSIONS", "in_multiface", "is_multiface"]
 
@@ -69,7 +69,7 @@ def in_multiface(
                 files = _frames(place, cameras)
                 frames = PictureFiles(files, fps or _FPS)
             except UnusableError as problem:
-                left.append(LeftOut(name, actor, place.name, str(problem)))
+                left.append(LeaveOneOut(name, actor, place.name, str(problem)))
                 continue
             found.append(Transition(name, actor, place.name, frames))
     if not found and not left:

@@ -12,7 +12,7 @@ from PIL import Image
 from affectlab.core.errors import InputError, check_once
 from affectlab.stimuli.frames.pictures import UnusableError, View
 
-__all__ = ["Found", "FrameSource", "LeftOut", "Transition", "kept_at_once"]
+__all__ = ["Found", "FrameSource", "LeaveOneOut", "Transition", "kept_at_once"]
 
 _MOST_KEPT = 200_000_000
 """Pixels of pictures that are in memory at one time, four bytes each: 0.8 GB."""
@@ -115,7 +115,7 @@ def kept_at_once(images: Iterable[Image.Image]) -> Iterator[Image.Image]:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeaveOneOut:
     """A transition that is not used, and why."""
 
     name: str
@@ -129,7 +129,7 @@ class Found:
     """Transitions of a source, and those that were seen to be of no use."""
 
     transitions: tuple[Transition, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeaveOneOut, ...] = ()
 
     def __post_init__(self) -> None:
         first: dict[tuple[str, str], str] = {}

@@ -21,7 +21,7 @@ from affectlab.stimuli.frames.contact_sheet import contact_sheet
 from affectlab.stimuli.frames.find import frames_table
 from affectlab.stimuli.frames.pictures import UnusableError, View
 from affectlab.stimuli.frames.sampling import Chosen, Sampling
-from affectlab.stimuli.frames.transition import Found, LeftOut, Transition
+from affectlab.stimuli.frames.transition import Found, LeaveOneOut, Transition
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -218,7 +218,7 @@ class WrittenFrames:
     """A contact sheet for each actor."""
     frames: pl.DataFrame
     """The table."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeaveOneOut, ...]
     """Transitions without frames, and why; they stand in ``left_out.csv``."""
     n_kept: int
     """Transitions that an earlier run had finished."""
@@ -328,7 +328,7 @@ def write_frames(
         except UnusableError as problem:
             if strict:
                 raise InputError(f"{one.name}: {problem}") from None
-            left.append(LeftOut(one.name, one.actor, one.expression, str(problem)))
+            left.append(LeaveOneOut(one.name, one.actor, one.expression, str(problem)))
             continue
         rows += made
     if not rows:
@@ -393,7 +393,7 @@ def _take(
 def _written(
     store: FrameFolder,
     rows: list[dict[str, Any]],
-    left: tuple[LeftOut, ...],
+    left: tuple[LeaveOneOut, ...],
     n_kept: int,
     actors: dict[str, str],
 ) -> WrittenFrames:

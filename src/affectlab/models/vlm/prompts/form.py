@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Asked",
     "Form",
-    "LeftOut",
+    "LeaveOneOut",
     "drawn_order",
     "drawn_sides",
     "plan_asked",
@@ -73,7 +73,7 @@ def drawn_sides(seed: int | None) -> bool:
     return seed is not None and bool(_generator(seed, _SIDES).integers(2))
 
 
-LeftOut = Literal["not rated", "zero", "error"]
+LeaveOneOut = Literal["not rated", "zero", "error"]
 Form = Literal["labels", "one", "choices", "entries"]
 
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -91,7 +91,7 @@ class Asked:
     keys: tuple[str, ...]
     """Keys of the answer for the labels; empty where it has not one for each."""
     label: str | None
-    left_out: LeftOut
+    left_out: LeaveOneOut
     at_most: int | None
     reasons: bool
     structured: bool
@@ -274,7 +274,7 @@ def _left_out(
     wanted: Literal["not rated", "zero"] | None,
     at_most: int | None,
     each: bool,
-) -> LeftOut:
+) -> LeaveOneOut:
     if not each:
         if wanted == "zero" or (wanted == "not rated" and not protocol.not_rated):
             raise InputError(

@@ -16,7 +16,7 @@ from affectlab.models.vlm.prompts.examples import (
     example_parts,
     repeats_example,
 )
-from affectlab.models.vlm.prompts.form import Asked, LeftOut, plan_asked
+from affectlab.models.vlm.prompts.form import Asked, LeaveOneOut, plan_asked
 from affectlab.models.vlm.prompts.images import ImagePart
 from affectlab.models.vlm.prompts.schema import answer_schema
 from affectlab.models.vlm.prompts.stimulus import Stimulus, as_stimulus, check_stimulus, shown_parts
@@ -111,7 +111,7 @@ class Prompt:
     swapped: bool = False
     """Whether the second of two pictures or options came first."""
     at_most: int | None = None
-    left_out: LeftOut = "error"
+    left_out: LeaveOneOut = "error"
     """What the prompt says of a label without a value: not rated, 0, or not allowed."""
     reasons: bool = False
     structured: bool = False

@@ -27,7 +27,12 @@ from affectlab.ratings.formats.table.long import (
     read_long,
 )
 from affectlab.ratings.formats.table.totals import without_totals
-from affectlab.ratings.formats.table.wide import WideLayout, describe_wide, pointed, unpivot
+from affectlab.ratings.formats.table.wide import (
+    WideLayout,
+    describe_wide,
+    unpivot,
+    with_decimal_points,
+)
 from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED, RATER_KNOWN
 
@@ -115,7 +120,7 @@ def understood(head: Peek, options: ReadOptions) -> Understood:
     commas = _has_commas(given, head, told)
     layout: LongLayout | WideLayout
     if told.wide is not None:
-        columns = given.columns | (pointed(given.columns) if commas else {})
+        columns = given.columns | (with_decimal_points(given.columns) if commas else {})
         layout = describe_wide(columns, told, source, guessed=bool(guess))
     else:
         layout = describe_long(given.columns, told, source, head.delimiter)

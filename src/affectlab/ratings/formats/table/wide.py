@@ -514,10 +514,10 @@ def unpivot(
     InputError
         When a column holds both numbers and words, or an attribute differs within its owner.
     """
-    in_points = pointed(given.columns) if decimal_commas else {}
-    columns = given.columns | in_points
+    decimal_points = with_decimal_points(given.columns) if decimal_commas else {}
+    columns = given.columns | decimal_points
     across, rest, attributes = layout.across, layout.labels, list(layout.attributes)
-    steps = [*layout.steps, *commas_step([name for name in rest if name in in_points])]
+    steps = [*layout.steps, *commas_step([name for name in rest if name in decimal_points])]
     # Names stay as they are written, so that of the roles no comma becomes a point.
     kept = {role: given.columns[name] for role, name in layout.roles.items()}
     texts = raters = None
@@ -686,7 +686,7 @@ def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
     return filled, n_empty
 
 
-def pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
+def with_decimal_points(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
     """Give the columns in which decimal commas stand, with points in their place."""
     found = {name: with_points(column) for name, column in columns.items()}
     return {name: column for name, column in found.items() if column is not None}

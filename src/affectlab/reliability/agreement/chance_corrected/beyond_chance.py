@@ -33,8 +33,8 @@ from affectlab.reliability.agreement.chance_corrected.kappa import (
 from affectlab.reliability.agreement.coefficient import (
     CoefficientFunction,
     coefficient,
+    interval_reasons,
     least_agreement,
-    why_no_interval,
 )
 
 StandardError: TypeAlias = Literal["linearised", "gwet"]
@@ -97,7 +97,7 @@ def beyond_chance(
             if not by_margins:
                 return made
             cells = ((part.unit, part.value) for part in answers.by_label())
-            return replace(made, no_interval=why_no_interval(cells))
+            return replace(made, no_interval=interval_reasons(cells))
 
         for part in ("__module__", "__name__", "__qualname__"):
             setattr(statistic, part, getattr(chance, part))

@@ -14,7 +14,7 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import check_confidence, infer
-from affectlab.core.jackknife import LEAST_EFFECTIVE, LeftOut, around, too_few
+from affectlab.core.jackknife import LEAST_EFFECTIVE, LeaveOneOut, around, too_few
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, Statistic, by_formula
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import (
@@ -32,9 +32,9 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement.coefficient import (
-    NOBODY_SHARES,
-    below_each_other,
-    one_for_an_array,
+    RARER_NEVER_SHARED,
+    concatenate_estimates,
+    scalar_if_array,
 )
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
@@ -237,7 +237,7 @@ class Kappas(NamedTuple):
         if self.drawn is not None:
             few = np.array(too_few(self.drawn.count, FEWEST_CLUSTERS, units))
             why = np.where(few != "", few, why)
-            why = np.where(self.unshared > 0, f"{NO_INTERVAL}{NOBODY_SHARES}", why)
+            why = np.where(self.unshared > 0, f"{NO_INTERVAL}{RARER_NEVER_SHARED}", why)
         missing: list[str] = np.where(np.isnan(self.value), "", why).tolist()
         return missing
 
@@ -382,7 +382,9 @@ def of_clusters(
         each = each.reshape(clusters.n, size, n_levels, n_levels)
         without = (each.sum(axis=0) - each).reshape(-1, n_levels, n_levels)
         values, present = _values(without, w)[0].reshape(-1, size), np.any(each, axis=(2, 3))
-        left_out = LeftOut("stimuli", np.where(present, values, np.nan), present, effective=True)
+        left_out = LeaveOneOut(
+            "stimuli", np.where(present, values, np.nan), present, effective=True
+        )
         se[at], freedom[at], count[at] = left_out.error(), left_out.degrees(), left_out.count
     return kappas._replace(se=se, freedom=freedom, drawn=Drawn(clusters.units, count))
 
@@ -796,7 +798,7 @@ def pairwise_kappa(
         kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own, clusters)
         how = _method(own, declared, truncate)
         found.append(_kappa_result(part, kappas, how, confidence if errors else None))
-    return below_each_other(found, answers.labels)
+    return concatenate_estimates(found, answers.labels)
 
 
 def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weights:
@@ -855,7 +857,7 @@ def random_pair_kappa(  # type: ignore[misc]
         )
         for part in parts
     ]
-    return one_for_an_array(below_each_other(tables, answers.labels), ratings)
+    return scalar_if_array(concatenate_estimates(tables, answers.labels), ratings)
 
 
 def _random_pairs(
