@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import affectlab
-from affectlab.core import installing
+from affectlab.core.environment import installing
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
-from affectlab.core.installing import install_line
 from affectlab.evaluation import alignment
 from affectlab.ratings import describe_ratings, read_models, read_ratings
 from affectlab.reliability import krippendorff_alpha

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from affectlab._version import __version__
 from affectlab.core.errors import AffectlabError, InputError
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab import (

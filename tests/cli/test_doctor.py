@@ -18,9 +18,9 @@ from tests.cli.hidden import Environment
 
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library
 from affectlab.cli.tree import verbs
-from affectlab.core import libraries
-from affectlab.core.installing import install_line
-from affectlab.core.libraries import import_problem, module_of, required
+from affectlab.core.environment import libraries
+from affectlab.core.environment.installing import install_line
+from affectlab.core.environment.libraries import import_problem, module_of, required
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 OPTIONAL = {

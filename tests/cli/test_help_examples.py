@@ -300,10 +300,24 @@ _MIKELS = {
         "small.csv": "harsh",
     }.items()
 }
+
+
+def _intended(path: Path) -> None:
+    """Answers about pictures, with what each was made to show."""
+    answers = pl.read_csv(EXAMPLES / "classifier/people.csv")
+    shown = pl.col("answer").first().over("image").alias("shown")
+    answers.with_columns(shown).write_csv(path)
+
+
 OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     **dict.fromkeys(
-        ("evaluate classification", "evaluate compare", "evaluate soft-labels"), _MIKELS
+        (
+            *("evaluate classification", "evaluate compare", "evaluate soft-labels"),
+            "evaluate disagreement",
+        ),
+        _MIKELS,
     ),
+    "evaluate recognition": {**_MIKELS, "people.csv": _intended},
     "analyze circumplex": {"people.csv": _copied(EXAMPLES / "dimensions/people.csv")},
     "rate difference": {"pairs.csv": _faces_in_pairs},
     "train heads": {"ratings.csv": _heads},

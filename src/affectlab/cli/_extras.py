@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from affectlab.core.installing import install_line
-from affectlab.core.libraries import module_of, required
+from affectlab.core.environment.installing import install_line
+from affectlab.core.environment.libraries import module_of, required
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from affectlab._version import __version__
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS
-from affectlab.core.installing import install_line
-from affectlab.core.libraries import Library, import_problem, look_up, required
+from affectlab.core.environment.installing import install_line
+from affectlab.core.environment.libraries import Library, import_problem, look_up, required
 from affectlab.core.render.grid import Table
 from affectlab.core.words import joined, plural, shown
 

@@ -24,7 +24,7 @@ from affectlab.cli.reading import (
     read_counts,
     read_pairs,
 )
-from affectlab.core.signatures import Parameter, Signature, read_signature
+from affectlab.core.interface.signatures import Parameter, Signature, read_signature
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output

@@ -28,7 +28,7 @@ from cyclopts.validators import Number
 from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from affectlab.core import signatures
+    from affectlab.core.interface import signatures
 
 
 _LONG = 160

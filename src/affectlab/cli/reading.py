@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from affectlab.cli._output import Output
 from affectlab.cli.parameters import Option, listed, option_of
 from affectlab.core.errors import InputError
-from affectlab.core.signatures import read_signature
+from affectlab.core.interface.signatures import read_signature
 
 if TYPE_CHECKING:
     from affectlab.analysis import PairScores

@@ -10,7 +10,7 @@ from cyclopts import App, Group
 
 from affectlab.cli.operations import Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
-from affectlab.core.signatures import read_summary
+from affectlab.core.interface.signatures import read_summary
 
 Verb: TypeAlias = Command | Operation
 
@@ -266,7 +266,7 @@ TREE = Branch(
                 ),
                 "recognition": Operation(
                     "evaluation.recognition:recognition",
-                    "people.csv --intended emotion --models net.csv",
+                    "people.csv --intended shown --models net.csv",
                     beside=_CATEGORIES,
                 ),
                 "compare": Operation(

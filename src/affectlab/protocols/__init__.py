@@ -6,7 +6,7 @@ and by the reader of the results. Built-in protocols are TOML files, and so are 
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.protocols.load import list_protocols, load_protocol
 from affectlab.protocols.parts import EntryField, Input, Part, Rules
 from affectlab.protocols.protocol import Protocol, Question

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.derived.reshape import with_texts as with_texts
 from affectlab.ratings.derived.select import (

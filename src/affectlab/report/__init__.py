@@ -7,7 +7,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.core.render.figure import draw_figure, save_figure
 from affectlab.report.figures import save_figures
 from affectlab.report.label_map import write_label_map

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from affectlab.analysis.labels import LabelMap
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.core.words import count, plural, shown
 from affectlab.report.images import Pictures, thumbnail
 from affectlab.report.page import fill, page_path, script_hash, template_source

@@ -11,7 +11,7 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.core.errors import InputError
-from affectlab.core.spelling import spelled
+from affectlab.core.interface.spelling import spelled
 from affectlab.core.words import shown
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings
 from affectlab.report.cautions import cautions

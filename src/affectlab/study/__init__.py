@@ -6,7 +6,7 @@ rehearses it, :func:`export` gives the answers as ratings.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.study.design import load_study, workload, write_error_study, write_template
 
 if TYPE_CHECKING:

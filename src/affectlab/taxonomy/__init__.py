@@ -6,7 +6,7 @@ through it. Built-in taxonomies are TOML files, and so are a user's own.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.taxonomy.cost_matrix import CostMatrix
 from affectlab.taxonomy.costs import (
     cost_from_confusions,

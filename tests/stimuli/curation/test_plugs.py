@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
-from affectlab.core.installing import install_line
 from affectlab.stimuli.curation.texts.features import TextSettings, text_features
 from affectlab.stimuli.curation.texts.languages import in_languages
 from affectlab.stimuli.curation.texts.masking import mask_texts

@@ -16,9 +16,9 @@ from affectlab.analysis.labels.clusters import cluster_labels
 from affectlab.analysis.labels.correlations import label_correlations
 from affectlab.analysis.profiles import Profiles, neutral_label, vectors_of
 from affectlab.core.arrays import ratio
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError, check_choice, check_number
 from affectlab.core.inference import by_name
-from affectlab.core.installing import install_line
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints

@@ -7,8 +7,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
-from affectlab.core.installing import install_line
 from affectlab.taxonomy import emotion_key, told_words
 
 _TAXONOMIES = ("ekman", "plutchik", "mikels", "goemotions", "emonet_face")

@@ -12,8 +12,8 @@ from rich.text import Text
 from affectlab.cli._output import Output, caught_warnings, collected
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
+from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.render.grid import Table
-from affectlab.core.signatures import OptionsOf
 from affectlab.core.words import count, plural, shown
 from affectlab.evaluation import OUTCOMES, outcome_table
 from affectlab.models.differences import (

@@ -12,7 +12,7 @@ from annotated_types import Ge
 from affectlab.cli._output import Output, collected
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.signatures import OptionsOf
+from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import count, plural, shown
 from affectlab.evaluation import OutcomeTable

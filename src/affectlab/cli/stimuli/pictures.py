@@ -11,7 +11,7 @@ import polars as pl
 from affectlab.cli._output import Output, command, write_table
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.signatures import OptionsOf
+from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.report import draw_coverage

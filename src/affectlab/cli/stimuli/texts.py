@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.cli._output import Output, caught_warnings, make_folder, write_table
 from affectlab.core.errors import InputError
-from affectlab.core.signatures import OptionsOf
+from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import joined
 from affectlab.models.text import (

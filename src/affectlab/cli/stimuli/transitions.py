@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, write_table
 from affectlab.core.errors import InputError
-from affectlab.core.signatures import OptionsOf
+from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.stimuli import pair_design, read_sequences

@@ -15,7 +15,7 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
-from affectlab.core.spelling import spelled
+from affectlab.core.interface.spelling import spelled
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints

@@ -16,9 +16,9 @@ from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target, holm
+from affectlab.core.interface.spelling import spelled
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
-from affectlab.core.spelling import spelled
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -656,8 +656,8 @@ def _shared_by_pairs(panel: Panel) -> float:
     return float(np.median(shared)) if shared.size else 0.0
 
 
-@spelled
 @of_known_raters
+@spelled
 def alignment(
     ratings: Ratings,
     models: ModelRatings | None = None,

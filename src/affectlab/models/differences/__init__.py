@@ -10,7 +10,7 @@ it was not learned from.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.differences.comparison import difference
 from affectlab.models.differences.faces import MediaPipeLandmarker
 from affectlab.models.differences.metric import DifferenceMetric

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.core.types import Floats
 from affectlab.models.differences.metric import Missing, PreparedMetric
 from affectlab.models.differences.pixels import check_size, check_yes_no, pixels_of, sizes_of

@@ -7,7 +7,7 @@ weights, checkpoints of the transformers library, and those of other packages.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.embedding.card import EncoderCard as EncoderCard
 from affectlab.models.embedding.embeddings import CARD as CARD, Embeddings, EmbedRun as EmbedRun
 from affectlab.models.embedding.encoder import (

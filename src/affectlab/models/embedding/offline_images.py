@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.models.embedding.encoder import Encoder, Kind, digest
 from affectlab.models.embedding.projections import projection
 from affectlab.models.embedding.settings import HogSettings, LbpSettings

@@ -7,7 +7,7 @@ which is imported when they are first used.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.heads.agreement import head_agreement
 from affectlab.models.heads.shape import BIG, SMALL, HeadShape, head_shape as head_shape
 from affectlab.models.heads.targets import targets_from

@@ -8,7 +8,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.images.files import (
     ImageFile as ImageFile,
     content_hash as content_hash,

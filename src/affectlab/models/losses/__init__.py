@@ -8,7 +8,7 @@ are first used.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.losses.costs import (
     Order as Order,
     costs_among as costs_among,

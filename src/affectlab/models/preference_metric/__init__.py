@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.preference_metric.data import preference_features, preference_texts
 from affectlab.models.preference_metric.metric import PreferenceMetric
 

@@ -7,7 +7,7 @@ any vision-language model the same.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.reactions.decoding import PAPER_TOKENS as PAPER_TOKENS, Decoding
 from affectlab.models.reactions.generator import ReactionGenerator
 from affectlab.models.reactions.items import (

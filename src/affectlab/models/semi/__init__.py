@@ -8,7 +8,7 @@ others is up to a :class:`Strategy`: a small object without weights, found by
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab.models.semi.registry import list_strategies, load_strategy

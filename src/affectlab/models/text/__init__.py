@@ -9,7 +9,7 @@ are first used.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.text.blending import blend
 from affectlab.models.text.classifier import TextClassifier, list_backends, load_backend
 from affectlab.models.text.data import (

@@ -8,7 +8,7 @@ together by group, with intervals.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.text_metrics.evaluation import score_texts
 from affectlab.models.text_metrics.items import (
     TextItem,

@@ -8,7 +8,7 @@ classifier is first used.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.vision.settings import LossName as LossName, VisionTraining
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ extra ``vlm``, which is imported when it is first used.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.models.vlm.asking import AskSettings, Budget, Prices, Retrying
 from affectlab.models.vlm.prompts import build_prompt, read_answer, read_examples
 

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError, name_hint
-from affectlab.core.installing import install_line
 from affectlab.ratings.datasets.sets import list_datasets
 from affectlab.ratings.datasets.store import (
     HubCopy,

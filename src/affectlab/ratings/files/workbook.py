@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
-from affectlab.core.installing import install_line
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.scale import folded
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.ratings.files import BadJson, Peek, parse_json
 from affectlab.ratings.formats.records import Rejects
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choices, unknown_name
-from affectlab.core.spelling import spelled
+from affectlab.core.interface.spelling import spelled
 from affectlab.core.words import joined, on_command_line, option, plural
 from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
 from affectlab.ratings.files import Peek, as_path, read_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from affectlab.core.spelling import spelled
+from affectlab.core.interface.spelling import spelled
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.formats import Format
 from affectlab.ratings.mapping import MappingLike

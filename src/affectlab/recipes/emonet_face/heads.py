@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab.core.installing import install_line
+from affectlab.core.environment.installing import install_line
 from affectlab.core.types import Floats
 from affectlab.recipes.emonet_face.agreement import LARGE, SMALL, STAND_INS
 from affectlab.recipes.emonet_face.people import Faces, faces

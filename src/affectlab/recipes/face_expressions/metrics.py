@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from affectlab.core.installing import install_line
+from affectlab.core.environment.installing import install_line
 from affectlab.recipes.face_expressions.figures import metric_pictures
 from affectlab.recipes.face_expressions.findings import Figures
 from affectlab.recipes.recipe import SETTING, Finding

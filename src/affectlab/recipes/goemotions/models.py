@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab.core.arrays import ratio
-from affectlab.core.installing import install_line
+from affectlab.core.environment.installing import install_line
 from affectlab.core.types import Floats
 from affectlab.core.words import count, in_brackets, joined, number, plural
 from affectlab.recipes.goemotions.data import Corpus

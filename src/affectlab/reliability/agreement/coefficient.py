@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.core.inference import Interval, Target, infer
+from affectlab.core.interface.spelling import check_parameters
 from affectlab.core.registry import Registry, modules_of
-from affectlab.core.spelling import check_parameters
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.stimuli.frames.pictures import UnusableError, stamp
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from :class:`ImagePrompt` to pictures.
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.stimuli.generation.generate import generate_images
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,

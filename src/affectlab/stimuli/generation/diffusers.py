@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.core.files.toml import check_settings
-from affectlab.core.installing import install_line
 from affectlab.core.words import shown
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,

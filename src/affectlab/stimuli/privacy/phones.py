@@ -8,8 +8,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
-from affectlab.core.installing import install_line
 
 __all__ = ["COUNTRIES", "find_phones"]
 

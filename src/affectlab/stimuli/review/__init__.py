@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.stimuli.review.decisions import (
     DECISIONS as DECISIONS,
     DIGEST as DIGEST,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
-from affectlab.core.installing import install_line
 from affectlab.core.remote.services import (
     Ledger,
     checked_key,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.study.design.batches import (
     bundles_of as bundles_of,
     can_be_shown as can_be_shown,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 from affectlab.study.recruit.eligibility import (
     Check as Check,
     Visitor as Visitor,

@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab._version import __version__
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.core.types import Floats, Image, torch
 from affectlab.core.words import number, plural
 from affectlab.models.differences.learned.cross_validation import (

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from affectlab.core.lazy import lazily
+from affectlab.core.interface.lazy import lazily
 
 if TYPE_CHECKING:
     from affectlab.models.text.encoders.choice import (

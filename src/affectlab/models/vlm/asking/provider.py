@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.models.vlm.asking.budget import Usage
 from affectlab.models.vlm.asking.failures import BadReplyError, Failure, failure_of
 from affectlab.models.vlm.asking.secrets import Secrets, secrets_in

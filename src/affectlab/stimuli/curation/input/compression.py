@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import MissingDependencyError
-from affectlab.core.installing import install_line
 
 __all__ = ["COMPRESSIONS", "EndedEarly", "decompressed"]
 

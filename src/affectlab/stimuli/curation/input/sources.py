@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.core.installing import install_line
 from affectlab.stimuli.curation.input.compression import COMPRESSIONS
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
-from affectlab.core.installing import install_line
 
 __all__ = ["has_name", "plug_name", "wanted_library"]
 

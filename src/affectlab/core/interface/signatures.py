@@ -251,7 +251,7 @@ def _arguments(given: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]
 @cache
 def _definitions(module: str) -> dict[str, ast.AST]:
     """Give what the top level of a module names: functions, classes, values, imports."""
-    root = Path(__file__).resolve().parents[1].joinpath(*filter(None, module.split(".")))
+    root = Path(__file__).resolve().parents[2].joinpath(*filter(None, module.split(".")))
     file = root.with_suffix(".py")
     file = file if file.exists() else root / "__init__.py"
     found: dict[str, ast.AST] = {}

@@ -17,7 +17,7 @@ from affectlab.ratings.codes import Coded, encode
 from affectlab.ratings.files import Columns, Peek, first_rows, read_columns, read_frame
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, lines_of, shown
-from affectlab.ratings.formats.texts.entries import Text, Texts
+from affectlab.ratings.formats.texts import Text, Texts
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.taxonomy import load_taxonomy

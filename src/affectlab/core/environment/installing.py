@@ -37,7 +37,7 @@ def install_line(extra: str = "") -> str:
 @cache
 def _clone() -> Path | None:
     """Give the folder of the clone that is run; None where the package is installed."""
-    folder = Path(__file__).resolve().parents[3]
+    folder = Path(__file__).resolve().parents[4]
     try:
         text = (folder / "pyproject.toml").read_text(encoding="utf-8")
     except OSError:

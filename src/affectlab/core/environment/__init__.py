@@ -1,0 +1,1 @@
+"""What is installed here, and how what is missing is installed."""

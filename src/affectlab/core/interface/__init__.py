@@ -1,0 +1,1 @@
+"""How functions are offered: loaded when they are used, described by their signatures."""
