@@ -15,6 +15,7 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import Target, check_confidence, infer
+from affectlab.core.render.intervals import interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
@@ -305,7 +306,11 @@ def recognition(
     ]
     known = dict.fromkeys(name for _, part in named for name in part.labels)
     column, meant = _meant([ratings, *tables], intended, known)
-    categories = (*known, *dict.fromkeys(name for name in meant.values() if name not in known))
+    asked = {*meant.values()}
+    # What was never intended, such as "none of these", comes last.
+    categories = tuple(
+        dict.fromkeys((*(name for name in known if name in asked), *meant.values(), *known))
+    )
     groups = [_answered(name, part, meant, categories) for name, part in named]
     if not ratings.raters_known:
         groups = [replace(group, known=group.name != PEOPLE) for group in groups]
@@ -314,7 +319,9 @@ def recognition(
     found = stimulus_clusters(ratings, cluster)
     made = [_estimates(group, target, confidence, found) for group in groups if group.unit.size]
     estimates = made[0].with_frame(pl.concat([one.frame for one in made]))
-    notes = (*said, *_notes(groups, column), *found.notes_for(estimates.frame["target"]))
+    # The table of estimates is not shown, and what is says nothing of its intervals.
+    about = interval_notes(estimates.frame, estimates.keys)
+    notes = (*said, *_notes(groups, column), *found.notes_for(estimates.frame["target"]), *about)
     return Result(
         (_rates(estimates, confidence), replace(estimates.tables[0], limit=0), *_tables(groups)),
         tuple(_sentences(estimates.frame, confidence)),

@@ -714,7 +714,14 @@ def _rows(ratings: RatingsBase, counts: dict[str, Any]) -> list[tuple[str, str]]
     rows = [
         ("answers", f"{ratings.n_ratings:,}"),
         ("stimuli", f"{ratings.n_stimuli:,}"),
-        ("raters", f"{ratings.n_raters:,}: {kinds}" if several else kinds),
+        (
+            "raters",
+            "not known"
+            if not ratings.raters_known
+            else f"{ratings.n_raters:,}: {kinds}"
+            if several
+            else kinds,
+        ),
     ]
     if ratings.has_labels:
         rows.append(("labels", f"{ratings.n_labels}: {_listed(ratings.label_names)}"))

@@ -158,6 +158,9 @@ def _chosen_way(found: Completed, given: Mapping[str, Any]) -> Completed:
 def _swapped(way: Way) -> dict[str, Any]:
     """Take raters for stimuli and stimuli for raters, as nobody else can tell them apart."""
     changed = dict(way.options)
+    if changed.get("wide") == "votes":
+        # Numbers under names may be ratings of those who are called so.
+        return {**changed, "wide": "raters"}
     if "columns" in changed:
         other = {"rater": "stimulus", "stimulus": "rater"}
         changed["columns"] = {other.get(k, k): v for k, v in changed["columns"].items()}
@@ -416,9 +419,12 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
     nobody = one.options.get("wide") == "votes" or "rater" in one.options
     if not nobody and (ratings.n_raters < 2 or ratings.n_raters == ratings.n_ratings):
         return None
-    size = (
-        f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {plural(ratings.n_raters, 'rater')}"
+    who = (
+        plural(ratings.n_raters, "rater")
+        if ratings.raters_known
+        else f"{plural(ratings.n_ratings, 'answer')} of raters who are not known"
     )
+    size = f"{plural(ratings.n_stimuli, 'stimulus', 'stimuli')} x {who}"
     labels = f", {plural(len(ratings.label_names), 'label')}" if ratings.has_labels else ""
     left = f", without {plural(lost, 'row')} that cannot be used" if lost else ""
     return f"{size}{labels}, {_answers(ratings, values)}{left}"

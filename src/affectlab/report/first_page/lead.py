@@ -15,7 +15,9 @@ def panel_in_words(study: Study) -> str:
     real = kinds.get("human", 0) - len(study.aggregated)
     models = sum(n for kind, n in kinds.items() if not is_person(kind))
     parts = []
-    if real:
+    if not study.ratings.raters_known:
+        parts.append("people who are not named")
+    elif real:
         parts.append(plural(real, "person", "people"))
     if study.aggregated:
         parts.append(f"the aggregated answers of people ({joined(map(shown, study.aggregated))})")

@@ -49,7 +49,8 @@ def rater_attributes_section(study: Study) -> Section | Skipped:
     """Age, gender, location and other attributes of the raters."""
     if study.ratings.n_raters == 1:
         return Skipped("Who the raters are", study.one_rater)
-    frame = study.ratings.raters.drop("rater", "rater_kind", *planted_columns(study.ratings))
+    unsaid = ("rater", "rater_kind", "rater_known", *planted_columns(study.ratings))
+    frame = study.ratings.raters.drop(*unsaid, strict=False)
     if study.controls is not None:
         frame = frame.drop("control", "of", strict=False)
     return _section("raters", "rater", "Who the raters are", frame, "people")

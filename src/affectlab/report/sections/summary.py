@@ -81,6 +81,8 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     summary = study.summary
     # The steps and what was set aside stand below.
     elsewhere = {"step", "set aside"}
+    if not study.ratings.raters_known:
+        elsewhere.add("stimuli per rater")
     if study.aggregated_only:
         elsewhere |= {"raters", "raters per stimulus", "stimuli per rater"}
     whole = {"labels": ", ".join(summary.labels), "taxonomy": _taxonomy(study)}
