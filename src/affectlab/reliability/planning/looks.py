@@ -21,7 +21,7 @@ _SUREST = 1 - 1e-12
 _COLUMNS = (
     Value(),
     Interval(),
-    Number("width", decimals=3),
+    Number("width", "width if one stops", decimals=3),
     YesNo("reached", "narrow enough"),
     Number("times", "times the ratings", decimals=1),
     Count("n_items", "stimuli"),
@@ -197,6 +197,6 @@ def _sentence(row: dict[str, Any], made: Coefficient, width: float, confidence: 
     if row["reached"]:
         return f"{name}: stop, {ends}."
     return (
-        f"{name}: go on, {ends}; a width of {width:g} takes about {number(row['times'], 1)} times "
-        "the ratings."
+        f"{name}: go on, {ends}. If one stops now its interval is {number(row['width'])} wide; "
+        f"{width:g} takes about {number(row['times'], 1)} times the ratings."
     )
