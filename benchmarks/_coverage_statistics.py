@@ -1697,7 +1697,8 @@ STATISTICS: dict[str, Statistic] = {
             scales,
             ("stimuli",),
             draw=RaschStudy.draw,
-            items=(30, 100, 300),
+            # Thresholds of each rater need more answers.
+            items=(100, 300) if "thresholds" in options else (30, 100, 300),
             raters=(3, 5, 10, 30),
         )
         for by, name, truth, scales, options in (

@@ -135,7 +135,7 @@ def tables(draw: st.DrawFn) -> Ratings:
 
 
 def assert_same(read: Ratings, written: Ratings) -> None:
-    assert read.scale == written.scale
+    assert dict(read.scales) == dict(written.scales)
     assert read.to_frame().to_dict(as_series=False) == written.to_frame().to_dict(as_series=False)
     assert read.to_frame().schema == written.to_frame().schema
     assert read.stimulus_names == written.stimulus_names
