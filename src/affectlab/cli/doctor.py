@@ -87,6 +87,7 @@ def _accelerator() -> dict[str, Any]:
         capture_output=True,
         text=True,
         errors="replace",
+        timeout=180,
     )
     try:
         answer: dict[str, Any] = json.loads(asked.stdout.splitlines()[-1])
@@ -98,6 +99,8 @@ def _accelerator() -> dict[str, Any]:
 def _tried(url: str) -> dict[str, Any]:
     from affectlab.study import try_address
 
+    # How long to wait for a server that does not answer, where the address does not say it.
+    os.environ.setdefault("PGCONNECT_TIMEOUT", "10")
     return try_address(url)
 
 

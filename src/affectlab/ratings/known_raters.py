@@ -19,7 +19,7 @@ def raters_are_known(ratings: Any) -> bool:
 
 
 def require_known_raters(ratings: Any, what: str) -> None:
-    """Refuse counts of votes, whose raters are invented, where a statistic is about raters.
+    """Refuse answers of nobody named, such as counts of votes, where a statistic is about raters.
 
     Raises
     ------
@@ -28,8 +28,8 @@ def require_known_raters(ratings: Any, what: str) -> None:
     """
     if not raters_are_known(ratings):
         raise InputError(
-            f"{what}: raters are not known, since these are counts of votes; expected answers of "
-            "named raters (Fleiss' kappa, alpha and shares of answers need none)"
+            f"{what}: raters are not known, since nothing says who gave which answer; expected "
+            "answers of named raters (Fleiss' kappa, alpha and shares of answers need none)"
         )
 
 
@@ -46,7 +46,7 @@ def of_known_raters(function: Callable[Given, Found]) -> Callable[Given, Found]:
     ...                 raters=raters)
     >>> rater_bias(votes)
     Traceback (most recent call last):
-    affectlab.InputError: rater bias: raters are not known, since these are counts of votes; ...
+    affectlab.InputError: rater bias: raters are not known, since nothing says who gave ...
     """
     what = getattr(function, "__name__", "this").replace("_", " ")
 

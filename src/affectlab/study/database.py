@@ -307,8 +307,7 @@ def try_address(url: str) -> dict[str, Any]:
         # It would be cut in the middle, and its end taken for the host.
         problem = "the address has more than one @; expected %40 for one in a password"
         return found | {"problem": problem}
-    # How long to wait for a server that does not answer, where the address does not say it.
-    os.environ.setdefault("PGCONNECT_TIMEOUT", "10")
+    database = None
     try:
         database = Database(url)
         file = database.engine.url.database
@@ -319,9 +318,11 @@ def try_address(url: str) -> dict[str, Any]:
         with database.read() as connection:
             found["version"] = connection.execute(text(f"SELECT {asked}")).scalar()
         found["has_study"] = inspect(database.engine).has_table("alembic_version")
-        database.close()
     except (InputError, SQLAlchemyError, OSError, ValueError) as error:
         said = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
         # A driver repeats what it could not read, the password with it.
         return found | {"problem": without_password(said.splitlines()[0])}
+    finally:
+        if database is not None:
+            database.close()
     return found | {"problem": ""}

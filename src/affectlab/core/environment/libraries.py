@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from packaging.requirements import Requirement
@@ -127,6 +128,7 @@ def look_up(wanted: list[Requirement], *, imported: bool = False) -> list[Librar
     return found
 
 
+@cache
 def import_problem(library: str, seconds: float = _SECONDS) -> str:
     """Import a library in a process of its own, and say what goes wrong; "" where nothing does."""
     try:

@@ -146,7 +146,7 @@ def has_no_names(peek: Peek) -> bool:
     first, *rows = peek.rows
     if len(first) < 2 or len(rows) < 2 or first in rows or len(first) != len(peek.header):
         return False
-    likely = False
+    likely, by_text = False, False
     below = [{row[at].strip() for row in rows if len(row) > at} - {""} for at in range(len(first))]
     filled = [at for at, name in enumerate(first) if name.strip() or below[at]]
     columns = [below[at] for at in filled]
@@ -156,11 +156,16 @@ def has_no_names(peek: Peek) -> bool:
         # Raters who name each other, and columns that are numbered as what stands in them.
         return False
     for name, cells in zip(names, columns, strict=True):
-        alike = len(cells) > 1 and (_numbered_alike(name, cells) or _are_texts(name, *cells))
-        if name in cells or alike:
+        texts = len(cells) > 1 and _are_texts(name, *cells)
+        by_text = by_text or (texts and name not in cells)
+        if name in cells or texts or (len(cells) > 1 and _numbered_alike(name, cells)):
             likely = likely or _NUMBER.fullmatch(name) is None
         elif not all(_NUMBER.fullmatch(one) for one in (name, *cells)):
             return False
+    if by_text:
+        # A long name may stand above texts; beside it what stands below comes back.
+        others = zip(names, columns, strict=True)
+        likely = all(name in cells or _are_texts(name, *cells) for name, cells in others)
     return likely
 
 

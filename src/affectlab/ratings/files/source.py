@@ -173,7 +173,9 @@ def _of_nobody(read: Columns) -> Columns:
     lists = {
         name: found
         for name, one in read.columns.items()
-        if _is_listed(found := _numbers_in_text(name, _as_lists(one))) and _come_back(found)
+        if _called_after_answers(name)
+        and _is_listed(found := _numbers_in_text(_as_lists(one)))
+        and _come_back(found)
     }
     lengths = [_lengths(one) for one in lists.values()]
     if not lists or any(not one.equals(lengths[0]) for one in lengths):
@@ -206,14 +208,14 @@ def _come_back(column: pl.Series) -> bool:
     return several.height > 0 and 3 * twice >= several.height
 
 
-def _numbers_in_text(name: str, column: pl.Series) -> pl.Series:
-    """Part numbers in a cell of a column that is called after answers, such as ``4 2 3 1 5``."""
-    if column.dtype != pl.String or not _ANSWERS.fullmatch(name):
+def _numbers_in_text(column: pl.Series) -> pl.Series:
+    """Part numbers that stand in a cell, such as ``4 2 3 1 5``."""
+    if column.dtype != pl.String:
         return column
     text = column.str.strip_chars(" []()").str.replace_all(r"\s*[,;|\s]\s*", " ")
     if not text.drop_nulls().str.contains(r"^-?\d+(\.\d+)?( -?\d+(\.\d+)?)*$").all():
         return column
-    return text.str.split(" ").alias(name)
+    return text.str.split(" ")
 
 
 def _spread_lists(read: Columns) -> Columns:
@@ -221,12 +223,23 @@ def _spread_lists(read: Columns) -> Columns:
     return _spread_in(read, read.columns) if _lists_by_rater(read.columns)[1] else read
 
 
-def spread_cells(read: Columns) -> Columns:
-    """Give fields of objects in cells of text a column, and answers listed in a cell a row each."""
-    columns = {name: _parsed(one) for name, one in read.columns.items()}
+def spread_cells(read: Columns, *, raters_known: bool) -> Columns:
+    """Give fields of objects in cells of text a column, and answers listed in a cell a row each.
+
+    That is of columns that are called after answers. Lists are spread where no raters are known.
+    """
+    columns = {
+        name: _parsed(one) if _called_after_answers(name) else one
+        for name, one in read.columns.items()
+    }
     if any(map(_are_objects, columns.values())):
         return _spread_in(read, columns)
-    return _of_nobody(read)
+    return read if raters_known else _of_nobody(read)
+
+
+def _called_after_answers(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return any(_ANSWERS.fullmatch(one) for one in (last, f"{last}s"))
 
 
 def _spread_in(read: Columns, columns: dict[str, pl.Series]) -> Columns:

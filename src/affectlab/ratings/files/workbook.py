@@ -196,16 +196,22 @@ class _Sheet:
 def _first_of_answers(tables: Mapping[str, _Sheet]) -> str | None:
     """Name the first sheet, or behind sheets of remarks the first larger one.
 
-    Remarks have one or two columns; beside several sheets with the same columns a first one with
-    others holds them, too.
+    Remarks have one or two columns, and words in the second; a first sheet with other columns
+    than several alike ones, and no more rows than each of these, holds them, too.
     """
     first = next(iter(tables), None)
     if first is None:
         return None
     shapes = Counter(frozenset(one.names) for one in tables.values())
-    if shapes[frozenset(tables[first].names)] == 1 and max(shapes.values()) > 1:
-        return next(name for name, one in tables.items() if shapes[frozenset(one.names)] > 1)
-    if len(tables[first].names) > _REMARKS:
+    alike = [name for name, one in tables.items() if shapes[frozenset(one.names)] > 1]
+    if first not in alike and any(
+        len(tables[name].names) > _REMARKS and len(tables[name].rows) >= len(tables[first].rows)
+        for name in alike[:1]
+    ):
+        return alike[0]
+    second = [row[-1] for row in tables[first].rows[1:]]
+    numbers = sum(isinstance(cell, int | float) for cell in second)
+    if len(tables[first].names) > _REMARKS or 2 * numbers > len(second):
         return first
     rows = len(tables[first].rows)
     larger = (

@@ -20,7 +20,13 @@ from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.files import read_columns, spread_cells
 from affectlab.ratings.formats import Layout
-from affectlab.ratings.formats.table import Evidence, LongLayout, PlainTable, WideLayout
+from affectlab.ratings.formats.table import (
+    Evidence,
+    LongLayout,
+    PlainTable,
+    WideLayout,
+    find_rater,
+)
 from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, complete, lines_of, tried
 from affectlab.ratings.reading.prepared import Prepared, prepared
@@ -197,7 +203,8 @@ def _columns(made: Prepared) -> dict[str, pl.Series | None]:
     try:
         read = read_columns(made.head, on_bad="set_aside")
         spread = isinstance(made.format, PlainTable) and not read.typed
-        return dict((spread_cells(read) if spread else read).columns)
+        known = find_rater([*read.columns]) is not None
+        return dict((spread_cells(read, raters_known=known) if spread else read).columns)
     except InputError:
         return dict.fromkeys(made.head.columns)
 

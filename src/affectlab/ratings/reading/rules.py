@@ -30,6 +30,7 @@ from affectlab.ratings.formats.table import (
     meant,
     odd_words,
     stem_of,
+    words_in,
 )
 from affectlab.ratings.options import EACH_ROW
 
@@ -214,7 +215,7 @@ def over_rows(evidence: Evidence) -> Iterator[Candidate]:
                     named.append(axes)
         for axes in named:
             for roles in permutations(axes):
-                yield from _of_axes(evidence, roles, dict(zip(("session",), apart, strict=False)))
+                yield from _of_axes(evidence, roles, {"session": apart[0]} if apart else {})
         if named and not apart:
             return
         if named:
@@ -235,7 +236,7 @@ def _of_moments(evidence: Evidence) -> Iterator[Candidate]:
             more = _beside(evidence, rater, day, time, *answers)
             columns = {"stimulus": f"{day}+{time}", "rater": rater}
             if len(answers) > 1:
-                yield Candidate({"columns": columns, "wide": "labels", **more}, 3)
+                yield Candidate({"columns": columns, "wide": "labels", **more}, 4.5)
             return
 
 
@@ -265,6 +266,8 @@ def _of_axes(
     fit = fit_of(evidence, *axes)
     columns = {"stimulus": stimulus, "rater": rater, **apart}
     numbers = evidence.answers_in_numbers(*axes, *(apart[k] for k in apart if k == "session"))
+    # Codes beside ratings name something.
+    numbers = [name for name in numbers if words_in(name)[-1:] != ("code",)] or numbers
     if len(numbers) > 1:
         called = [name for name in numbers if "value" in meant(name)]
         chosen = [name for name in evidence.answers_in_words(*axes) if "value" in meant(name)]
@@ -475,13 +478,10 @@ def over_crossed(evidence: Evidence) -> Iterator[Candidate]:
     words = [name for name in evidence.names if kinds[name] == "words"]
     # Whoever fills in a sheet does so at a time.
     sheets = any("moment" in meant(name) and name not in numbers for name in evidence.names)
-    found_in = crossings(numbers)
-    if found_in and len((mixed := crossings([*numbers, *words]))[0].columns) > len(
-        found_in[0].columns
-    ):
-        # A category was chosen beside what was rated in numbers.
-        found_in = mixed
-    for found in found_in:
+    # A category may have been chosen beside what was rated in numbers.
+    of_numbers, of_all = crossings(numbers), crossings([*numbers, *words])
+    wider = of_numbers and len(of_all[0].columns) > len(of_numbers[0].columns)
+    for found in of_all if wider else of_numbers:
         parts = (found.first, found.second)
         for place in (0, 1):
             called, asked = ([*dict.fromkeys(parts[at])] for at in (place, 1 - place))

@@ -21,8 +21,8 @@ _OF_PLATFORM = re.compile(
     r"SERIAL|REF|QUESTNNR|MODE|STARTED|TIME\d+|TIME_SUM|TIME_RSI|MAILSENT|LASTDATA|FINISHED"
     r"|Q_VIEWER|LASTPAGE|MAXPAGE|MISSING|MISSREL|DEG_TIME|DEG_MISS|DEG_MAX"
 )
-_NO_ANSWER = re.compile(r"-[1-9]")
-"""Codes of SoSci: -9 not answered, -1 no statement, and the like."""
+_NO_ANSWER = {"-9", "-1", "-2"}
+"""Codes of SoSci: not answered, no statement, and the like."""
 
 
 @file_format("sosci", "SoSci Survey, data set with variable labels in the second row (CSV, Excel)")
@@ -79,11 +79,13 @@ class SoSci(AnswerSheets):
         (_, second), *rows = rows_below(head)
         if not rows:
             raise InputError(f"{head.path}: no sheet of a participant; expected at least one")
-        cells = zip(*(row for _, row in rows), strict=True)
+        cells = [
+            [cell.strip() for cell in own] for own in zip(*(row for _, row in rows), strict=True)
+        ]
         columns = [
             pl.Series(
                 f"{name.strip()} [{said.strip()}]" if _ITEM.fullmatch(name.strip()) else name,
-                [None if _NO_ANSWER.fullmatch(cell.strip()) else cell or None for cell in own],
+                [None if cell in _codes_in(own) else cell or None for cell in own],
                 dtype=pl.String,
             )
             for name, said, own in zip(top, second, cells, strict=True)
@@ -113,6 +115,12 @@ class SoSci(AnswerSheets):
             if counts[one.question] > 1 or (one.row and one.row in items)
         }
         return Sheet(read, asked, unused, rater="CASE", split=variables)
+
+
+def _codes_in(cells: Sequence[str]) -> set[str]:
+    """Codes for no answer in a column; where other answers are below 0, -9 alone is one."""
+    below = {cell for cell in cells if cell.startswith("-")}
+    return _NO_ANSWER if below <= _NO_ANSWER else {"-9"}
 
 
 def _is_export(header: Sequence[str]) -> bool:

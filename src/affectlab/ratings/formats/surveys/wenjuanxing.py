@@ -13,9 +13,7 @@ from affectlab.ratings.formats.surveys.sheets import PLATFORM, AnswerSheets, Ask
 _FIRST = ("序号", "提交答卷时间", "所用时间")
 """The first columns: number, time of submission, duration."""
 _OF_PLATFORM = {*_FIRST[1:], "来源", "来源详情", "来自IP", "总分"}
-_QUESTION = re.compile(
-    r"\d+、(?P<question>.+?)(?:—+|\()(?P<row>[^—()]+)\)?|\d+、(?P<alone>.+)", re.DOTALL
-)
+_QUESTION = re.compile(r"\d+、(?P<question>.+?)(?:—+(?P<row>[^—]+))?", re.DOTALL)
 """A number, the question, and behind a dash the row of a matrix."""
 
 
@@ -69,8 +67,7 @@ class Wenjuanxing(AnswerSheets):
         asked: dict[str, Asked] = {}
         for name in read.columns:
             if match := _QUESTION.fullmatch(name.strip()):
-                question = match["question"] or match["alone"]
-                asked[name] = Asked(question, match["row"], text=question)
+                asked[name] = Asked(match["question"], match["row"], text=match["question"])
         return Sheet(read, asked, unused, rater=_FIRST[0])
 
 

@@ -71,7 +71,6 @@ _NEVER_RATED = {
     *(
         "acc",
         "catch",
-        "code",
         "correct",
         "duration",
         "expected",

@@ -62,12 +62,20 @@ class Evidence:
         self.rows = len(next(iter(columns.values()), ()))
         self.height = min(self.rows, _FIRST_ROWS)
         self.cells = {name: _texts(columns[name].head(_FIRST_ROWS)) for name in columns}
+        self._read_truths()
         for name, joined in self._complements().items():
             self.cells[name] = joined
             self.names = (*self.names, name)
         self._columns: dict[str, Column] = {}
         self._codes: dict[str, pl.Series] = {}
         self._counts: dict[tuple[str, ...], int] = {}
+
+    def _read_truths(self) -> None:
+        """Take true and false as 1 and 0 where several columns of labels hold nothing else."""
+        held = {name: self.cells[name].str.to_lowercase() for name in self.names}
+        told = [name for name in self.names if {*held[name].drop_nulls().unique()} == {*_TRUTH}]
+        if len(told) > 1 and (self.are_labels(told) or crossings(told)):
+            self.cells |= {name: held[name].replace_strict(_TRUTH) for name in told}
 
     def _complements(self) -> dict[str, pl.Series]:
         """Join two columns called after who answered of which each row fills one."""
@@ -346,10 +354,7 @@ def _texts(column: pl.Series) -> pl.Series:
     text = column.cast(pl.String).str.strip_chars()
     words = text.unique().drop_nulls().to_list()
     none = [one for one in words if one.lower() in MISSING or is_no_answer(one)]
-    text = text.set(text.is_in(none).fill_null(value=False), None)
-    if {one.casefold() for one in words if one not in none} == {*_TRUTH}:
-        return text.str.to_lowercase().replace_strict(_TRUTH)
-    return text
+    return text.set(text.is_in(none).fill_null(value=False), None)
 
 
 def _column(name: str, cells: pl.Series) -> Column:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
@@ -18,7 +17,7 @@ from affectlab.ratings.files import Columns, Peek, read_columns, spread_cells
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table.columns import ROLES, find_columns, find_one, names_models
-from affectlab.ratings.formats.table.lexicon import meant
+from affectlab.ratings.formats.table.lexicon import find_rater
 from affectlab.ratings.formats.table.long import (
     LongLayout,
     blanked,
@@ -36,6 +35,11 @@ from affectlab.ratings.formats.table.wide import (
 from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
 from affectlab.ratings.schema import GUESSED, RATER_KNOWN
 
+_LANGUAGE_MODEL = (
+    r"(?i)^(?:chat)?gpt-?[345]\S*$"
+    r"|^(?:claude|command|deepseek|gemini|gemma|grok|llama|mistral|mixtral|phi|qwen)-\S*\d\S*$"
+)
+"""Names of language models with their version, such as ``gpt-4o`` and ``claude-3-5-sonnet``."""
 _FEW_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 
 
@@ -147,7 +151,10 @@ def _given(head: Peek, options: ReadOptions) -> Columns:
     """Read the columns that are used, and add the one of the rater whom the user names."""
     given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
     if not given.typed:
-        given = spread_cells(given)
+        named = (options.columns or {}).get("rater")
+        told = named in given.columns or options.rater is not None or options.wide is not None
+        known = told or find_rater([*given.columns]) is not None
+        given = spread_cells(given, raters_known=known)
     check_choices("column", options.unused, given.columns, str(head.path))
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
@@ -233,11 +240,11 @@ def _models(
     why = f"since they stand in column '{rater_column}'"
     said = f"raters are models, {why}"
     if not names_models(rater_column):
-        called = [name for name in names if "model" in meant(name) and re.search(r"\d", name)]
-        names = names.filter(names.is_in(called))
+        names = names.filter(names.str.contains(_LANGUAGE_MODEL))
+        called = names.head(3).to_list()
         given_table = option("raters", "FILE")
         said = (
-            f"{GUESSED}{quoted(called[:3])} {'is a model' if len(called) == 1 else 'are models'}, "
+            f"{GUESSED}{quoted(called)} {'is a model' if len(called) == 1 else 'are models'}, "
             f"by name; if not, give a table of raters with a column rater_kind ({given_table})"
         )
     if len(names) == 0:
