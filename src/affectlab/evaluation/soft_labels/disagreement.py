@@ -285,9 +285,9 @@ def _of_model(people: _People, model: Ratings, name: str, like: Ratings) -> Iter
             f"{ANSWERS_AS!r}"
         )
     known = (unit >= 0) & (label >= 0) & ~np.isnan(value)
-    said = list(_strangers(name, persons, person))
+    notes = [*_strangers(name, persons, person)]
     known &= person >= 0
-    said += _odd_answers(people, answers, name, value, known)
+    notes += _odd_answers(people, answers, name, value, known)
     predicted = people.shares(unit[known], label[known], _codes(value[known], people.scale))
     theirs = people.answers
     n_units, n_raters = len(theirs.units), len(theirs.raters)
@@ -297,12 +297,12 @@ def _of_model(people: _People, model: Ratings, name: str, like: Ratings) -> Iter
     as_whom = np.unique(person[known]).size
     both = known & (keys[place] == key)
     if (n := int(both.sum())) < keys.size:
-        said.append(
+        notes.append(
             f"{name}: answers for {as_whom:,} of {plural(n_raters, 'person', 'people')} "
             f"({n:,} of {plural(keys.size, 'answer')})"
         )
     yield _Scored(
-        name, soft, people.soft(predicted), ", of its answers as people", said=tuple(said)
+        name, soft, people.soft(predicted), ", of its answers as people", said=tuple(notes)
     )
     known = both
     error = people.errors(value[known], theirs.value[place[known]])
