@@ -167,6 +167,7 @@ def test_lists_do_not_say_who_chose_nothing(tmp_path: Path) -> None:
         found = krippendorff_alpha(ratings, level="masi")
         assert found.notes[0].startswith("No set is empty: lists of what was chosen do not say who")
         assert not any("empty" in note for note in krippendorff_alpha(ratings).notes)
+        assert found.notes[0] in rater_agreement(ratings).notes
     # A file with a column for each label has a row for who chose nothing.
     wide = whole.frame.filter(pl.col("value") == 1).pivot(
         "label", index=["stimulus", "rater"], values="value"
