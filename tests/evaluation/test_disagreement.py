@@ -182,9 +182,11 @@ def test_whoever_answers_as_each_person_does_is_perfect() -> None:
 
 def test_answers_as_somebody_whom_nobody_knows_do_not_count() -> None:
     people, model = drawn(1, 0, 1)
-    expected = measured(*both([people], [model], "binary"))["AER"]
+    expected = measured(*both([people], [model], "binary"))
     more = [{**given, "Ann99": 1.0} for given in model]
-    assert measured(*both([people], [more], "binary"))["AER"] == pytest.approx(expected)
+    assert measured(*both([people], [more], "binary")) == pytest.approx(expected)
+    notes = disagreement_metrics(*both([people], [more], "binary")).notes
+    assert "net: 25 answers as 'Ann99', not among the people: left out" in notes
     stranger = [{"Ann99": 1.0} for _ in model]
     with pytest.raises(InputError, match=r"net answers as 'Ann99', and nobody is called so"):
         measured(*both([people], [stranger], "binary"))
@@ -230,3 +232,108 @@ def test_bad_input(people: str, model: str, match: str) -> None:
     net = {"stimulus": ["a", "b"], "rater": ["net", "net"], "value": [1, 7]}
     with pytest.raises(InputError, match=match):
         disagreement_metrics(Ratings(given, scale=people), Ratings(net, scale=model, raters=raters))
+
+
+def alone(values: Sequence[object], scale: str, **columns: Sequence[str]) -> Ratings:
+    """Answers of a model that speaks for itself about items i00, i01, …."""
+    return Ratings(
+        {
+            "stimulus": [f"i{k:02}" for k in range(len(values))],
+            "rater": ["net"] * len(values),
+            "value": list(values),
+            **columns,
+        },
+        scale=scale,
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+
+
+def shares(rows: Sequence[dict[str, float]]) -> Ratings:
+    """Shares of categories or levels of each item."""
+    long = [
+        (f"i{k:02}", "net", name, value)
+        for k, row in enumerate(rows)
+        for name, value in row.items()
+    ]
+    names = ("stimulus", "rater", "label", "value")
+    return Ratings(
+        dict(zip(names, zip(*long, strict=True), strict=True)),
+        scale="0-1 interval",
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+
+
+def chosen(*items: Sequence[str]) -> Ratings:
+    """Categories that two persons or more gave to each item."""
+    people = [{PERSONS[k]: one for k, one in enumerate(item)} for item in items]
+    return Ratings(table([people], as_people=False), scale="nominal:x,y")
+
+
+def test_distance_of_levels_does_not_depend_on_their_step() -> None:
+    people, model = drawn(2, 0, 4)
+    wide = [[{one: 25 * v for one, v in g.items()} for g in side] for side in (people, model)]
+    expected = measured(*both([people], [model], "0-4"))
+    assert measured(*both([wide[0]], [wide[1]], "0-100 step 25")) == pytest.approx(expected)
+
+
+def test_shares_of_categories_that_people_never_give_count() -> None:
+    found = disagreement_metrics(chosen("xy", "xx"), shares([{"x": 0.05, "y": 0.05, "w": 0.9}] * 2))
+    # |0.05 - 0.5| twice and 0.9; |0.05 - 1|, 0.05 and 0.9.
+    assert found.to_frame()["value"].to_list() == pytest.approx([(1.8 + 1.9) / 2])
+    assert found.notes[0].replace("\u00a0", " ") == (
+        "net: 90 % of its shares are of no category of people ('w')"
+    )
+
+
+def test_an_answer_that_people_never_give_is_wrong() -> None:
+    found = disagreement_metrics(chosen("xy", "xx"), alone(["x", "w"], "nominal:x,w"))
+    assert found.to_frame()["value"].to_list() == [(1 + 2) / 2]
+    assert found.notes == ("net: 1 answer of no category of people ('w')",)
+    as_people = Ratings(
+        {
+            "stimulus": ["i00", "i00", "i01", "i01"],
+            "rater": ["net"] * 4,
+            "value": ["x", "w", "w", "x"],
+            "answers_as": [*PERSONS[:2]] * 2,
+        },
+        scale="nominal:x,w",
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+    )
+    assert measured(chosen("xy", "xx"), as_people) == {"AMD": 1.0, "AER": 0.5}
+
+
+def test_shares_of_what_is_no_level_are_refused() -> None:
+    ratings, _ = both([[{"Ann1": 1.0}]], [[{"Ann1": 1.0}]], "1-3")
+    with pytest.raises(InputError, match="net has shares of '7', and people answer 1, 2, 3"):
+        disagreement_metrics(ratings, shares([{"1": 0.5, "7": 0.5}]))
+
+
+def test_what_is_divided_or_rounded_is_said() -> None:
+    found = disagreement_metrics(chosen("xy", "xx"), shares([{"x": 0.4, "y": 0.4}, {"x": 1.0}]))
+    assert found.to_frame()["value"].to_list() == [0.0]
+    assert found.notes == (
+        "net: shares of 1 stimulus do not add up to 1 (sums from 0.8 to 1); they are divided by "
+        "their sum",
+    )
+    people, _ = both([[{"Ann1": 1.0}, {"Ann1": 2.0}]], [[{"Ann1": 1.0}]], "1-5")
+    found = disagreement_metrics(people, alone([2.49, 2.0], "1-5 interval"))
+    assert found.notes == ("net: 1 answer between levels, rounded to the nearest for AWD",)
+
+
+def test_as_how_many_people_a_model_answers_is_said() -> None:
+    people, model = drawn(1, 0, 1)
+    whole = disagreement_metrics(*both([people], [model], "binary"))
+    assert not whole.notes
+    of_one = [{one: v for one, v in given.items() if one == "Ann1"} for given in model]
+    n, all_of = (sum(map(len, side)) for side in (of_one, people))
+    found = disagreement_metrics(*both([people], [of_one], "binary"))
+    assert f"net: answers for 1 of 4 people ({n} of {all_of} answers)" in found.notes
+
+
+def test_two_stimuli_are_too_few_for_an_interval() -> None:
+    answers = (chosen("xy", "xx"), alone(["x", "y"], "nominal:x,y"))
+    found = disagreement_metrics(*answers).to_frame()
+    assert found["low"].is_nan().all()
+    assert "2 stimuli, expected 3 or more" in found["method"][0]
+    three = disagreement_metrics(chosen("xy", "xx", "yy"), alone(["x", "y", "y"], "nominal:x,y"))
+    assert three.to_frame()["low"].is_not_nan().all()

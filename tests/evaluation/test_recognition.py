@@ -217,3 +217,89 @@ def test_numbers_name_no_category() -> None:
     )
     with pytest.raises(InputError, match="answers that name a category"):
         recognition(table)
+
+
+def graded(
+    scale: str,
+    *stimuli: Sequence[Sequence[float | None]],
+    names: Sequence[str] = ("joy", "fear", "anger"),
+) -> Ratings:
+    """Numbers of raters (rows) for each label (columns) of stimuli of joy, fear, anger, joy, …."""
+    rows = [
+        (f"s{unit}", f"r{rater}", label, value)
+        for unit, panel in enumerate(stimuli)
+        for rater, row in enumerate(panel)
+        for label, value in zip(names, row, strict=True)
+        if value is not None
+    ]
+    columns = ("stimulus", "rater", "label", "value")
+    units = range(len(stimuli))
+    return Ratings(
+        dict(zip(columns, zip(*rows, strict=True), strict=True)),
+        scale=scale,
+        stimuli={"stimulus": [f"s{k}" for k in units], "intended": [names[k % 3] for k in units]},
+    )
+
+
+def hit_rates(ratings: Ratings) -> dict[str, float]:
+    found = recognition(ratings, target="sample").to_frame("estimates")
+    return dict(found.filter(measure="hit_rate").select("intended", "value").iter_rows())
+
+
+def test_0_is_an_answer_like_others_on_a_scale_with_negative_numbers() -> None:
+    rows = ([[0, -2, -3]], [[-3, 0, -1]], [[-3, -1, 0]])
+    assert hit_rates(graded("-3-3", *rows))["mean"] == 1
+    assert hit_rates(graded("0-3", [[0, 0, 0]], [[0, 2, 1]], [[0, 1, 2]]))["joy"] == 0
+
+
+def test_numbers_on_different_scales_are_not_compared() -> None:
+    mixed = graded("joy=0-7, fear=0-100, anger=0-7", [[5, 20, 0]], [[0, 70, 0]], [[0, 0, 7]])
+    with pytest.raises(InputError, match=r"different scales .*joy.*fear.*select\(labels=…\)"):
+        recognition(mixed)
+    assert hit_rates(mixed.select(labels=["joy", "anger"]))["anger"] == 1
+
+
+@pytest.mark.parametrize("scale", ["0-7", "1-7"])
+def test_a_skipped_label_leaves_out_the_answer_on_any_scale(scale) -> None:
+    skipped = [[6, 2, 1], [6, 2, 1], [None, 2, 1], [None, 2, 1]]
+    if scale == "0-7":
+        skipped = [[one and one - 1 for one in row] for row in skipped]
+    ratings = graded(scale, skipped, [[1, 6, 2]] * 4, [[1, 2, 6]] * 4)
+    assert hit_rates(ratings)["joy"] == 1
+    notes = recognition(ratings).notes
+    assert "people: left out 2 times that labels of a stimulus were skipped" in notes
+
+
+def test_lists_of_labels_that_were_chosen_hold_no_zeros() -> None:
+    ratings = graded("binary", [[1, None, None]], [[None, 1, None]], [[1, None, None]])
+    assert hit_rates(ratings) == {"joy": 1, "fear": 1, "anger": 0, "mean": 2 / 3}
+    only = graded("0-7", [[1, None, None]], [[None, 1, None]], [[1, None, None]])
+    with pytest.raises(InputError, match=r"nobody answered all labels.*absent='zero'"):
+        recognition(only)
+
+
+def test_chance_stands_beside_the_rate() -> None:
+    shown = ("anger", "fear", "joy") * 3
+    found = recognition(ratings_of(["joy"] * 9, ["joy"] * 9, shown=shown), target="sample")
+    # Joy is shown in a third and answered always: 3 * 9 / 81, and 0 of the others.
+    assert found.finding == (
+        "people: unbiased hit rate 0.11, chance 0.11; highest for joy (0.33) and lowest for anger "
+        "and fear (0.00)."
+    )
+
+
+def test_all_alike_is_said() -> None:
+    found = recognition(ratings_of(SHOWN, SHOWN), target="sample")
+    assert found.finding == "people: unbiased hit rate 1.00, chance 0.11; alike for all emotions."
+
+
+def test_one_person_is_the_person() -> None:
+    found = recognition(ratings_of(PERSON))
+    assert found.finding.startswith("the person: unbiased hit rate")
+    assert "Answers of the person" in next(t.caption for t in found.tables if t.name == "matrix")
+
+
+def test_emotions_without_an_interval_are_named() -> None:
+    notes = recognition(ratings_of(("anger",), ("fear",), shown=("anger",))).notes
+    few = "no interval: 1 stimulus, expected 3 or more"
+    assert f"people, anger; people, mean: {few}" in notes

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import krippendorff_alpha, rater_agreement
 
 Chosen = Sequence[Sequence[frozenset[str] | None]]
@@ -153,6 +154,30 @@ def test_lists_of_what_was_chosen_are_sets() -> None:
     ratings = two_coders()
     listed = ratings.where(np.array(ratings.frame["value"] == 1))
     assert alpha_of(listed, "masi") == alpha_of(ratings, "masi")
+
+
+def test_lists_do_not_say_who_chose_nothing(tmp_path: Path) -> None:
+    chosen = [[frozenset("ab"), frozenset("a"), frozenset()], [frozenset("ab"), frozenset("b")] * 2]
+    whole = of_sets([row[:3] for row in chosen])
+    assert not krippendorff_alpha(whole, level="masi").notes
+    listed = whole.where(np.array(whole.frame["value"] == 1))
+    listed.frame.write_csv(tmp_path / "listed.csv")
+    filled = read_ratings(tmp_path / "listed.csv", scale="binary", absent="zero")
+    for ratings in (listed, filled):
+        found = krippendorff_alpha(ratings, level="masi")
+        assert found.notes[0].startswith("No set is empty: lists of what was chosen do not say who")
+        assert not any("empty" in note for note in krippendorff_alpha(ratings).notes)
+        assert found.notes[0] in rater_agreement(ratings).notes
+    # A file with a column for each label has a row for who chose nothing.
+    wide = whole.frame.filter(pl.col("value") == 1).pivot(
+        "label", index=["stimulus", "rater"], values="value"
+    )
+    nothing = pl.DataFrame({"stimulus": ["s02"], "rater": ["r0"]})
+    pl.concat([wide, nothing], how="diagonal").write_csv(tmp_path / "wide.csv")
+    read = read_ratings(tmp_path / "wide.csv", scale="binary", wide="labels", absent="zero")
+    assert not krippendorff_alpha(read, level="masi").notes
+    labels = ("a", "b")
+    assert alpha_of(read, "masi") == pytest.approx(alpha_of(whole.select(labels=labels), "masi"))
 
 
 def test_agreement_shows_whole_sets_beside_labels() -> None:

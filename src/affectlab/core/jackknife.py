@@ -12,6 +12,7 @@ import numpy as np
 from affectlab.core.render.intervals import NO_INTERVAL
 from affectlab.core.statistic import Ends, student
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import one_of, plural
 
 Part: TypeAlias = Literal["stimuli", "raters", "answers"]
 """Stimuli, raters, or what one rater says of one stimulus."""
@@ -115,7 +116,9 @@ def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
     ['', 'no interval: 3 actors, expected 5 or more']
     """
     return [
-        f"{NO_INTERVAL}{n} {units}, expected {fewest} or more" if n < fewest else ""
+        f"{NO_INTERVAL}{plural(n, one_of(units), units)}, expected {fewest} or more"
+        if n < fewest
+        else ""
         for n in counts.tolist()
     ]
 

@@ -218,6 +218,20 @@ def many(one: str) -> str:
     return one if one.endswith("s") else f"{one}s"
 
 
+def one_of(several: str) -> str:
+    """Give the singular of what :func:`many` gives, and of stimuli.
+
+    Examples
+    --------
+    >>> [one_of(name) for name in ("stimuli", "actors", "identities", "clusters (FilmID)")]
+    ['stimulus', 'actor', 'identity', 'cluster (FilmID)']
+    """
+    irregular = {"stimuli": "stimulus", "children": "child", "movies": "movie", "series": "series"}
+    noun, _, name = several.partition(" (")
+    one = irregular.get(noun) or re.sub(r"(ies|(?<!s)s)$", lambda m: "y" * (m[0] == "ies"), noun)
+    return f"{one} ({name}" if name else one
+
+
 def joined(parts: Iterable[str], last_word: str = "and") -> str:
     """Join phrases as a sentence does.
 

@@ -15,12 +15,12 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import Target, check_confidence, infer
-from affectlab.core.render.intervals import interval_notes
+from affectlab.core.render.intervals import NO_INTERVAL, interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown, with_ends
+from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
 from affectlab.evaluation.people_and_models import judged_runs
 from affectlab.ratings import (
     MODEL_KINDS,
@@ -75,6 +75,14 @@ class _Answered:
     categories: tuple[str, ...]
     known: bool = True
     """Whether it is known who answered."""
+    said: tuple[str, ...] = ()
+    """Which answers are left out."""
+
+    @property
+    def who(self) -> str:
+        """What sentences call these raters."""
+        one = self.name == PEOPLE and self.known and len(self.raters) == 1
+        return "the person" if one else self.name
 
     @cached_property
     def intended(self) -> Ints:
@@ -299,19 +307,24 @@ def recognition(
     check_choice("target", target, get_args(Target))
     tables, said = judged_runs(model_tables(models, ratings))
     own = set(ratings.rater_kinds)
-    named = [] if own <= set(MODEL_KINDS) else [(PEOPLE, _naming(ratings.humans()))]
+    named = [] if own <= set(MODEL_KINDS) else [(PEOPLE, *_naming(ratings.humans(), PEOPLE))]
     judged = [*([ratings.models()] if own & set(MODEL_KINDS) else []), *tables]
     named += [
-        (name, _naming(one.select(raters=name))) for one in judged for name in one.rater_names
+        (name, *_naming(one.select(raters=name), name))
+        for one in judged
+        for name in one.rater_names
     ]
-    known = dict.fromkeys(name for _, part in named for name in part.labels)
+    known = dict.fromkeys(name for _, part, _ in named for name in part.labels)
     column, meant = _meant([ratings, *tables], intended, known)
     asked = {*meant.values()}
     # What was never intended, such as "none of these", comes last.
     categories = tuple(
         dict.fromkeys((*(name for name in known if name in asked), *meant.values(), *known))
     )
-    groups = [_answered(name, part, meant, categories) for name, part in named]
+    groups = [
+        replace(_answered(name, part, meant, categories), said=left_out)
+        for name, part, left_out in named
+    ]
     if not ratings.raters_known:
         groups = [replace(group, known=group.name != PEOPLE) for group in groups]
     if not sum(group.unit.size for group in groups):
@@ -320,19 +333,24 @@ def recognition(
     made = [_estimates(group, target, confidence, found) for group in groups if group.unit.size]
     estimates = made[0].with_frame(pl.concat([one.frame for one in made]))
     # The table of estimates is not shown, and what is says nothing of its intervals.
-    about = interval_notes(estimates.frame, estimates.keys)
+    about = interval_notes(_by_emotion(estimates.frame), ["rater", "rows"])
     notes = (*said, *_notes(groups, column), *found.notes_for(estimates.frame["target"]), *about)
     return Result(
         (_rates(estimates, confidence), replace(estimates.tables[0], limit=0), *_tables(groups)),
-        tuple(_sentences(estimates.frame, confidence)),
+        tuple(_sentences(estimates.frame, confidence, {one.name: one.who for one in groups})),
         (_figure(groups, categories),),
         notes,
         {"intended": column, "target": target, "confidence": confidence},
     )
 
 
-def _naming(ratings: Ratings) -> Answers:
-    """Give the category that each rater names of each stimulus, chosen with 1 of ``labels``."""
+def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
+    """Give the category that each rater names of each stimulus, chosen with 1 of ``labels``.
+
+    Returns
+    -------
+    Answers, and which ones are left out, in words.
+    """
     named = labels_on(ratings, lambda scale: scale.kind == "nominal")
     if named is not None:
         if named.n_labels > 1:
@@ -340,24 +358,33 @@ def _naming(ratings: Ratings) -> Answers:
                 f"{joined(named.label_names)} hold categories each; choose the one that names what "
                 f"is recognised ({option('select(labels=…)', cli='--keep-labels')})"
             )
-        return answers_of(named).of_categories(named.scale.categories)
+        return answers_of(named).of_categories(named.scale.categories), ()
     if ratings.n_labels < 2:
         raise InputError(
             f"recognition needs answers that name a category; these are on the scale "
             f"{ratings.scale}"
         )
     answers = answers_of(ratings)
+    scale = answers.scale  # refuses labels on different scales
     ballots = answers.ballots()
-    # Without a zero anywhere labels that are not listed were not chosen; else a rater is to have
-    # answered all of them.
-    whole = ~np.isnan(ballots.value).any(axis=1) | ~(ballots.value == 0).any()
+    # Lists of labels that were chosen hold no zeros; else a label without an answer was skipped.
+    listed = scale is not None and scale.kind == "binary" and not (ballots.value == 0).any()
+    asked = ~np.isnan(ballots.value).all(axis=0)
+    whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
+    left_out = int((~whole).sum())
+    if left_out == whole.size:
+        raise InputError(
+            f"{name}: nobody answered all labels of a stimulus; where no answer means 0, say so "
+            f"({option('absent', 'zero')} when the file is read)"
+        )
     value = np.nan_to_num(ballots.value[whole], nan=-np.inf)
     highest = value.max(axis=1, keepdims=True)
-    # All at the lowest level of a scale from 0 is no label, as is a tie.
-    alone = ((value == highest).sum(axis=1) == 1) & (highest[:, 0] != 0)
+    alone = (value == highest).sum(axis=1) == 1
+    if scale is None or scale.low == 0:
+        alone &= highest[:, 0] != 0
     top = np.where(alone, value.argmax(axis=1), len(answers.labels))
     order = np.argsort(top, kind="stable")
-    return replace(
+    found = replace(
         answers,
         unit=ballots.unit[whole][order],
         rater=ballots.rater[whole][order],
@@ -366,6 +393,10 @@ def _naming(ratings: Ratings) -> Answers:
         labels=(*answers.labels, *([] if alone.all() else [UNDECIDED])),
         scales=None,
     )
+    if not left_out:
+        return found, ()
+    times = plural(left_out, "time")
+    return found, (f"{name}: left out {times} that labels of a stimulus were skipped",)
 
 
 def _meant(
@@ -511,7 +542,7 @@ def _tables(groups: Sequence[_Answered]) -> Iterator[Table]:
         Key("true", "intended"),
         *(Count(name, shown(name, 12), verbatim=True) for name in own.columns[1:]),
     )
-    yield Table("matrix", f"Answers of {first.name}, intended emotions in rows.", own, grid)
+    yield Table("matrix", f"Answers of {first.who}, intended emotions in rows.", own, grid)
 
 
 def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
@@ -520,7 +551,7 @@ def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
         "confusion",
         "confusion",
         "confusion",
-        f"What {first.name} answer" + ("" if first.name == PEOPLE else "s"),
+        f"What {first.who} answer" + ("" if first.who == PEOPLE else "s"),
         "Rows: what was intended; columns: what was answered; colours: shares of a row.",
         options={
             "labels": list(categories),
@@ -531,24 +562,44 @@ def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
     )
 
 
-def _sentences(frame: pl.DataFrame, confidence: float) -> Iterator[str]:
+def _by_emotion(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name an emotion once where none of its measures has an interval, for the same reason."""
+    names = pl.concat_str("rater", "intended")
+    one_reason = pl.col("method").str.extract(f"({NO_INTERVAL}.*)$").n_unique().over(names) == 1
+    without = pl.col("low").is_nan().all().over(names)
+    apart = pl.concat_str("intended", "measure", separator=", ")
+    rows = pl.when(one_reason & without).then("intended").otherwise(apart)
+    return frame.with_columns(rows=rows).unique(["rater", "rows"], maintain_order=True)
+
+
+def _sentences(frame: pl.DataFrame, confidence: float, who: Mapping[str, str]) -> Iterator[str]:
     """Say of people and of each model how well emotions are recognised."""
     for (name,), rows in frame.group_by("rater", maintain_order=True):
         measures = [one for one in ("unbiased_hit_rate", _POOLED[1]) if one in rows["measure"]]
         own = rows.filter(pl.col("measure") == measures[0])
         known = own.filter(pl.col("intended") != MEAN).drop_nans("value")
-        means = own.filter(pl.col("intended") == MEAN).to_dicts()
+        means = rows.filter(pl.col("intended") == MEAN)
         if not known.height:
             continue
-        order = known.sort("value", descending=True, maintain_order=True)
-        best, worst = order.row(0, named=True), order.row(-1, named=True)
-        text = f"{name}: unbiased hit rate {with_ends(means[0], confidence)}"
-        if known.height > 1:
-            text += (
-                f", highest for {best['intended']} ({number(best['value'])}) and lowest for "
-                f"{worst['intended']} ({number(worst['value'])})"
-            )
-        yield f"{text}."
+        mean = means.row(by_predicate=pl.col("measure") == measures[0], named=True)
+        text = f"{who[str(name)]}: unbiased hit rate {with_ends(mean, confidence)}"
+        for chance in means.filter(measure="chance")["value"]:
+            text += f", chance {number(chance)}"
+        yield f"{text}{_extremes(known)}."
+
+
+def _extremes(known: pl.DataFrame) -> str:
+    """Name the emotions that are recognised best and worst."""
+    if known.height < 2:
+        return ""
+    rates = known.select("intended", value=pl.col("value").round(9))
+    low, high = rates["value"].min(), rates["value"].max()
+    if low == high:
+        return "; alike for all emotions"
+    best, worst = (some(rates.filter(value=end)["intended"].to_list(), 3) for end in (high, low))
+    ends = (number(float(end)) for end in (high, low))  # type: ignore[arg-type]
+    first, last = ends
+    return f"; highest for {best} ({first}) and lowest for {worst} ({last})"
 
 
 def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
@@ -558,6 +609,7 @@ def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
             "raters of counted votes are not known: hit rates are of all votes pooled, and no "
             "interval is about other raters"
         )
+    yield from (text for group in groups for text in group.said)
     yield f"What was intended stands in column {column!r} of the stimuli."
     first = next(group for group in groups if group.unit.size)
     left_out = len(first.units) - np.unique(first.unit).size
@@ -567,4 +619,4 @@ def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
         first.categories[code] for code in first.intended if not (first.answered == code).any()
     ]
     if never:
-        yield f"never answered by {first.name}: {', '.join(never)}"
+        yield f"never answered by {first.who}: {', '.join(never)}"

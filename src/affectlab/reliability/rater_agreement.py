@@ -156,6 +156,7 @@ def rater_agreement(
         table = _table("label_sets", "Krippendorff's alpha", sets)
         said = table.caption.replace("alpha", "alpha of whole label sets", 1)
         tables.append(replace(table, caption=said))
+        of_clusters.update(dict.fromkeys(sets.notes))
     figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list(of_clusters)
     ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
     if ordered is not None and panel.raters_known:

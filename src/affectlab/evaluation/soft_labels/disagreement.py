@@ -15,8 +15,8 @@ from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import Statistic, from_weights
-from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural, shown, with_ends
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import percent, plural, quoted, shown, with_ends
 from affectlab.evaluation.people_and_models import check_shares, judged_runs
 from affectlab.ratings import (
     MODEL_KINDS,
@@ -45,6 +45,12 @@ _TITLES = {
 """The measures by the names of the task: three of distributions, three of single people."""
 _OF = {"categories": ("AMD", "AER"), "levels": ("AWD", "ANAD"), "labels": ("MAMD", "MER")}
 """Soft and perspectivist measure by what people answer."""
+_FEWEST = 3
+"""Stimuli from which on there is an interval."""
+_SUM = 1e-2
+"""How far the sum of shares, of which some are rounded, may lie from 1."""
+_ROUNDED = 1e-6
+"""How far an answer may lie from a level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +92,14 @@ class _People:
         """Names of the soft and of the perspectivist measure."""
         return _OF[self.kind]
 
+    @property
+    def n_places(self) -> int:
+        """Categories or levels, and one place for all categories that people never give."""
+        return len(self.names) + (self.scale.kind == "nominal")
+
     def shares(self, unit: Ints, label: Ints, code: Ints) -> Floats:
         """Distribution of some answers, shape (units, labels, names); ``nan`` for none."""
-        shape = len(self.answers.units), len(self.answers.labels), len(self.names)
+        shape = len(self.answers.units), len(self.answers.labels), self.n_places
         place = (unit * shape[1] + label) * shape[2] + code
         count = np.bincount(place, minlength=int(np.prod(shape))).reshape(shape)
         return ratio(count, count.sum(axis=2, keepdims=True))
@@ -109,7 +120,7 @@ class _People:
         """How far answers of a model are from those of the people as whom it answers."""
         if self.kind == "levels":
             # As the task's scorer has it: 11 from -5 to 5, and 6 from 1 to 6.
-            return np.abs(first - second) / len(self.names)
+            return np.abs(first - second) / ((self.scale.step or 1.0) * len(self.names))
         if self.scale.kind == "binary":
             return np.abs(first - second)
         return np.asarray(first != second, dtype=np.float64)
@@ -137,6 +148,8 @@ class _Scored:
     measure: str
     scores: Floats
     how: str = ""
+    said: tuple[str, ...] = ()
+    """What is to be known of the answers of the model."""
 
 
 def disagreement_metrics(
@@ -243,7 +256,12 @@ def disagreement_metrics(
         (table,),
         tuple(said),
         (),
-        (*notes, *_gaps(rows, people), *found.notes_for(estimates.frame["target"])),
+        (
+            *notes,
+            *(s for one in scored for s in one.said),
+            *_gaps(rows, people),
+            *found.notes_for(estimates.frame["target"]),
+        ),
         {"answers": people.kind, "confidence": confidence},
     )
 
@@ -253,7 +271,8 @@ def _of_model(people: _People, model: Ratings, name: str, like: Ratings) -> Iter
     soft, perspectivist = people.measures
     answers = model.answers(every=True)
     if ANSWERS_AS not in answers.frame.columns:
-        yield _Scored(name, soft, people.soft(_distributions(people, answers, name)))
+        predicted, said = _distributions(people, answers, name)
+        yield _Scored(name, soft, people.soft(predicted), said=said)
         return
     require_known_raters(like, f"{name}: answers as people")
     unit, label, value = _aligned(people, answers, name)
@@ -266,15 +285,26 @@ def _of_model(people: _People, model: Ratings, name: str, like: Ratings) -> Iter
             f"{ANSWERS_AS!r}"
         )
     known = (unit >= 0) & (label >= 0) & ~np.isnan(value)
-    predicted = people.shares(unit[known], label[known], _codes(value[known], people.scale))
-    yield _Scored(name, soft, people.soft(predicted), ", of its answers as people")
+    notes = [*_strangers(name, persons, person)]
     known &= person >= 0
+    notes += _odd_answers(people, answers, name, value, known)
+    predicted = people.shares(unit[known], label[known], _codes(value[known], people.scale))
     theirs = people.answers
     n_units, n_raters = len(theirs.units), len(theirs.raters)
     key = (label * n_units + unit) * n_raters + person
     keys = theirs.cell * n_raters + theirs.rater  # rising
     place = np.minimum(np.searchsorted(keys, key), keys.size - 1)
-    known &= keys[place] == key
+    as_whom = np.unique(person[known]).size
+    both = known & (keys[place] == key)
+    if (n := int(both.sum())) < keys.size:
+        notes.append(
+            f"{name}: answers for {as_whom:,} of {plural(n_raters, 'person', 'people')} "
+            f"({n:,} of {plural(keys.size, 'answer')})"
+        )
+    yield _Scored(
+        name, soft, people.soft(predicted), ", of its answers as people", said=tuple(notes)
+    )
+    known = both
     error = people.errors(value[known], theirs.value[place[known]])
     cell = unit[known] * len(theirs.labels) + label[known]
     shape = n_units, len(theirs.labels)
@@ -297,7 +327,8 @@ def _aligned(people: _People, answers: Ratings, name: str) -> tuple[Ints, Ints, 
             raise InputError(f"{name} answers on {answers.scale}, and people on {people.scale}")
         known = places_in(map(folded, people.names), map(folded, answers.scale.categories))
         place = np.where(np.isnan(value), 0, value).astype(np.int64)
-        value = np.where(np.isnan(value) | (known[place] < 0), np.nan, known[place])
+        place = np.where(known < 0, len(people.names), known)[place]
+        value = np.where(np.isnan(value), np.nan, place)
         return unit, label, value
     low, high = people.scale.levels()[[0, -1]]
     outside = value[(value < low) | (value > high)]
@@ -306,32 +337,91 @@ def _aligned(people: _People, answers: Ratings, name: str) -> tuple[Ints, Ints, 
     return unit, label, value
 
 
-def _distributions(people: _People, answers: Ratings, name: str) -> Floats:
-    """Read what a model that speaks for itself predicts, shape (units, labels, names)."""
+def _strangers(name: str, persons: Sequence[str], person: Ints) -> Iterator[str]:
+    """Say as whom a model answers who is not among the people."""
+    strangers = [who for who, code in zip(persons, person, strict=True) if code < 0]
+    if strangers:
+        yield (
+            f"{name}: {plural(len(strangers), 'answer')} as {quoted(dict.fromkeys(strangers), 5)}, "
+            "not among the people: left out"
+        )
+
+
+def _odd_answers(
+    people: _People, answers: Ratings, name: str, value: Floats, rows: Bools
+) -> Iterator[str]:
+    """Say which answers are no category that people give, or lie between their levels."""
+    if people.scale.kind == "nominal":
+        odd = rows & (value == len(people.names))
+        codes = dict.fromkeys(np.asarray(answers.value)[odd].astype(np.int64).tolist())
+        if codes:
+            names = quoted([answers.scale.categories[code] for code in codes], 5)
+            yield f"{name}: {plural(odd.sum(), 'answer')} of no category of people ({names})"
+        return
+    step = people.scale.step or 1.0
+    places = (value[rows] - people.scale.levels()[0]) / step
+    if n := int((np.abs(places - np.rint(places)) > _ROUNDED).sum()):
+        yield (
+            f"{name}: {plural(n, 'answer')} between levels, rounded to the nearest for "
+            f"{people.measures[0]}"
+        )
+
+
+def _distributions(people: _People, answers: Ratings, name: str) -> tuple[Floats, tuple[str, ...]]:
+    """Read what a model that speaks for itself predicts, shape (units, labels, places)."""
     if answers.has_labels and people.kind != "labels":
-        # A share of each category or level.
-        check_shares(answers, "distributions are made of shares")
-        unit = places_in(people.answers.units, answers.stimulus_names)[answers.stimulus_code]
-        code = places_in(map(folded, people.names), map(folded, answers.label_names))
-        code = code[answers.label_code]
-        if (code < 0).all():
-            raise InputError(
-                f"{name} has shares of {', '.join(answers.label_names[:5])}, and people answer "
-                f"{', '.join(people.names[:8])}"
-            )
-        shape = len(people.answers.units), len(people.names)
-        rows = (unit >= 0) & (code >= 0) & ~np.isnan(answers.value)
-        place = unit[rows] * shape[1] + code[rows]
-        mass = np.bincount(place, answers.value[rows], shape[0] * shape[1]).reshape(shape)
-        return ratio(mass, mass.sum(axis=1, keepdims=True))[:, None, :]
+        return _of_shares(people, answers, name)
     unit, label, value = _aligned(people, answers, name)
     rows = (unit >= 0) & (label >= 0) & ~np.isnan(value)
     if people.scale.kind != "binary":
-        return people.shares(unit[rows], label[rows], _codes(value[rows], people.scale))
+        said = tuple(_odd_answers(people, answers, name, value, rows))
+        shares = people.shares(unit[rows], label[rows], _codes(value[rows], people.scale))
+        return shares, said
     check_shares(answers, "distributions are made of shares")
     predicted = np.full(people.given.shape, np.nan)
     predicted[unit[rows], label[rows]] = np.stack([1 - value[rows], value[rows]], axis=1)
-    return predicted
+    return predicted, ()
+
+
+def _of_shares(people: _People, answers: Ratings, name: str) -> tuple[Floats, tuple[str, ...]]:
+    """Read a share of each category or level."""
+    check_shares(answers, "distributions are made of shares")
+    unit = places_in(people.answers.units, answers.stimulus_names)[answers.stimulus_code]
+    code = places_in(map(folded, people.names), map(folded, answers.label_names))
+    if (code < 0).all():
+        raise InputError(
+            f"{name} has shares of {', '.join(answers.label_names[:5])}, and people answer "
+            f"{', '.join(people.names[:8])}"
+        )
+    value = np.array(answers.value, dtype=np.float64)
+    rows = (unit >= 0) & ~np.isnan(value)
+    odd = rows & (code[answers.label_code] < 0) & (value != 0)
+    names = quoted([answers.label_names[at] for at in np.unique(answers.label_code[odd])], 5)
+    if odd.any() and people.n_places == len(people.names):
+        raise InputError(
+            f"{name} has shares of {names}, and people answer {', '.join(people.names[:8])}"
+        )
+    code = np.where(code < 0, len(people.names), code)[answers.label_code]
+    rows &= code < people.n_places
+    shape = len(people.answers.units), people.n_places
+    place = unit[rows] * shape[1] + code[rows]
+    mass = np.bincount(place, value[rows], shape[0] * shape[1]).reshape(shape)
+    total = mass.sum(axis=1)
+    predicted = ratio(mass, total[:, None])
+    said = []
+    given = total != 0
+    if odd.any():
+        beyond = predicted[total > 0, -1].mean()
+        said.append(
+            f"{name}: {percent(beyond)} of its shares are of no category of people ({names})"
+        )
+    if n := int((given & (np.abs(total - 1) > _SUM)).sum()):
+        low, high = total[given].min(), total[given].max()
+        said.append(
+            f"{name}: shares of {plural(n, 'stimulus', 'stimuli')} do not add up to 1 "
+            f"(sums from {low:.3g} to {high:.3g}); they are divided by their sum"
+        )
+    return predicted[:, None, :], tuple(said)
 
 
 def _statistic(scored: Sequence[_Scored], people: _People) -> Statistic:
@@ -351,7 +441,7 @@ def _statistic(scored: Sequence[_Scored], people: _People) -> Statistic:
         n_ratings=people.answers.value.size,
         bounds=(0.0, np.array([largest.get(one.measure, 1.0) for one in scored])),
     )
-    return replace(made, design=replace(made.design, stimulus=known.T))
+    return replace(made, design=replace(made.design, stimulus=known.T), fewest=_FEWEST)
 
 
 def _gaps(rows: Sequence[Mapping[str, Any]], people: _People) -> Iterator[str]:

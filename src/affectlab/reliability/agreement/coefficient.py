@@ -40,6 +40,7 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement.coverage import with_coverage
+from affectlab.reliability.agreement.label_sets import said_of_empty_sets
 
 _PACKAGE = "affectlab.reliability.agreement"
 _FEWEST_STIMULI = 3
@@ -380,7 +381,9 @@ def _function(made: Coefficient) -> CoefficientFunction:
         clusters = found.on(answers.units)
         table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
         counted = () if raters_are_known(ratings) else (VOTES,)
-        notes = (*counted, *_alone(answers, table), *found.notes_for(table.frame["target"]))
+        empty = said_of_empty_sets(ratings, answers, table.frame)
+        alone = _alone(answers, table)
+        notes = (*counted, *empty, *alone, *found.notes_for(table.frame["target"]))
         table = replace(table, notes=notes)
         if of_infer.get("interval") == "jackknife":
             table = with_coverage(table, made.name, given["target"], answers, clusters)

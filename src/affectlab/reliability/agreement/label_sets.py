@@ -8,12 +8,14 @@ from functools import cached_property, partial
 from types import MappingProxyType
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Answers
+from affectlab.ratings import Answers, Ratings
+from affectlab.ratings.formats.table import ABSENT_IS_ZERO
 from affectlab.reliability.agreement.alpha_levels import DistanceLevel, LevelMaker
 
 _MOST_HELD = 1 << 23
@@ -37,6 +39,10 @@ SET_DISTANCES = MappingProxyType({"masi": ("MASI", _masi), "jaccard": ("Jaccard"
 """Distances by the level that asks for them, from sizes of an intersection and of two sets."""
 LABEL_SETS = "label sets"
 """The one row of alpha of sets."""
+_LISTS = (
+    "No set is empty: lists of what was chosen do not say who saw a stimulus and chose nothing. "
+    "Where you know it, write such answers as 0."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,3 +122,22 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, Lev
     )
     maker = partial(DistanceLevel, distance=_SetDistance(distance, chosen))
     return sets, (f"{title} distance of label sets{left_out}", maker)
+
+
+def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -> list[str]:
+    """Say of lists of what was chosen that they do not tell who chose nothing.
+
+    Parameters
+    ----------
+    ratings
+        What `answers` were read from.
+    found
+        Estimates.
+    """
+    of_sets = "label" in found.columns and LABEL_SETS in found["label"]
+    if not of_sets or not isinstance(ratings, Ratings):
+        return []
+    value = answers.ballots().value
+    steps = [step for step in ratings.history if step.startswith(ABSENT_IS_ZERO)]
+    listed = not (value == 0).any() or any("absent rating" in step for step in steps)
+    return [_LISTS] if listed and (value == 1).any(axis=1).all() else []
