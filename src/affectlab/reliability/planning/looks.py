@@ -168,7 +168,7 @@ def enough_ratings(
         Interval(),
         Number("width", "width if one stops", decimals=3),
         YesNo("reached", "narrow enough"),
-        Text("needed"),
+        Text("needed", spare=True),
         *counts,
     )
     name = f"{made.title[0].upper()}{made.title[1:]}"

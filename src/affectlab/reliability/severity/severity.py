@@ -18,8 +18,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, p_value, plural, shown, some
-from affectlab.ratings import Ratings, of_known_raters, people_or_all
-from affectlab.ratings.schema import ROW_COLUMNS
+from affectlab.ratings import ROW_COLUMNS, Ratings, of_known_raters, people_or_all
 from affectlab.reliability.components import (
     RATER,
     STIMULUS,
