@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
+import polars as pl
 import pytest
 from benchmarks._looks import Design, study
 from scipy.stats import norm
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import enough_ratings, krippendorff_alpha
 from affectlab.reliability.planning import confidence_at_any_look
 
@@ -73,7 +76,7 @@ def test_before_it_stops_the_interval_is_wider_and_says_how_much_is_missing() ->
     assert found["low"] == pytest.approx(wider["low"], abs=1e-9)
     assert found["high"] == pytest.approx(wider["high"], abs=1e-9)
     assert "go on" in result.finding
-    assert "about 2.2 times the ratings" in result.finding
+    assert "about 2.2 times the stimuli and 2.2 times the raters." in result.finding
 
 
 def test_each_label_and_any_coefficient_is_asked_by_itself() -> None:
@@ -94,11 +97,107 @@ def test_without_an_interval_it_goes_on() -> None:
         {"stimulus": [0, 0, 1, 1], "rater": ["a", "b"] * 2, "value": [1, 2, 1, 1]}, scale="0-7"
     )
     result = enough_ratings(table, width=0.2)
-    assert result.finding == "rating: go on, Krippendorff's alpha has no interval yet."
+    assert result.finding == (
+        "rating: go on, Krippendorff's alpha has no interval (2 stimuli, expected 3 or more)."
+    )
     assert not result.to_frame()["reached"][0]
 
 
+@pytest.mark.parametrize("target", ["stimuli", "raters"])
+def test_what_is_needed_is_of_the_kind_that_the_target_names(
+    target: Literal["stimuli", "raters"],
+) -> None:
+    (row,) = enough_ratings(ratings(60), width=0.05, target=target).to_frame().to_dicts()
+    assert row["needed"] == f"{row['times']:.1f} times the {target}"
+
+
+def test_whole_clusters_are_needed() -> None:
+    clusters = {str(k): f"a{k // 4}" for k in range(60)}
+    result = enough_ratings(ratings(60), width=0.05, cluster=clusters)
+    (row,) = result.to_frame().to_dicts()
+    much = f"{row['times']:.1f} times"
+    assert row["needed"] == f"{much} the clusters and {much} the raters"
+    assert row["needed"] in result.finding
+
+
+def noisy(n: int, raters: int, seed: int) -> Ratings:
+    """Raters who differ in noise, so that agreement depends on who they are."""
+    rng = np.random.default_rng(seed)
+    value = rng.normal(50, 20, (n, 1)) + np.abs(rng.normal(0, 20, raters)) * rng.normal(
+        size=(n, raters)
+    )
+    stimulus, rater = (part.ravel() for part in np.indices(value.shape))
+    return Ratings(
+        {"stimulus": stimulus, "rater": rater, "value": np.clip(value, 0, 100).ravel()},
+        scale="0-100 interval",
+    )
+
+
+def test_more_stimuli_alone_do_not_narrow_intervals_about_other_raters() -> None:
+    def width(n: int, raters: int) -> float:
+        found = [enough_ratings(noisy(n, raters, k), width=0.1).to_frame() for k in range(8)]
+        return float(np.median([one["width"][0] for one in found]))
+
+    own = width(100, 5)
+    assert width(400, 5) > 0.75 * own
+    assert width(400, 20) < 0.6 * own
+
+
+def test_a_large_factor_has_no_digits() -> None:
+    result = enough_ratings(ratings(20), width=1e-9, target="stimuli")
+    assert result.finding.endswith("; 1e-09 takes more than 1,000 times the stimuli.")
+    assert result.to_frame()["needed"].to_list() == ["more than 1,000 times the stimuli"]
+
+
+def test_why_nothing_varies_is_said() -> None:
+    stimulus, rater = (part.ravel() for part in np.indices((12, 4)))
+    for value, why in (
+        (stimulus % 5, "raters always agree, which leaves no variation to estimate an error from"),
+        (np.ones(48), "all answers are the same"),
+    ):
+        table = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="0-4")
+        assert enough_ratings(table, width=0.1).finding == (
+            f"rating: go on, Krippendorff's alpha has no interval ({why})."
+        )
+
+
+def test_whom_intervals_are_about_is_noted() -> None:
+    table = ratings(60)
+    two = table.select(raters=["r0", "r1"])
+    result = enough_ratings(two, width=0.1)
+    assert result.notes == (
+        "joy: intervals are about other stimuli and these raters, since two raters cannot be "
+        "generalised to others",
+    )
+    assert result.to_frame()["needed"][0].endswith(" times the stimuli")
+    assert enough_ratings(two, width=0.1, target="stimuli").notes == ()
+    assert enough_ratings(table, width=0.1).notes == ()
+
+
+def test_counted_votes_have_no_count_of_raters() -> None:
+    rng = np.random.default_rng(1)
+    counts = rng.multinomial(8, [0.5, 0.3, 0.2], 30)
+    frame = pl.DataFrame(
+        {"stimulus": [f"f{k}" for k in range(30)], **dict(zip("abc", counts.T, strict=True))}
+    )
+    table = read_ratings(frame, wide="votes", scale="nominal:a,b,c")
+    result = enough_ratings(table, width=0.1)
+    assert result.to_frame()["n_raters"].to_list() == [None]
+    assert "n_raters" not in [column.key for column in result.tables[0].columns]
+    assert result.to_frame()["n_ratings"].to_list() == [240]
+
+
+def test_models_that_are_not_used_are_noted() -> None:
+    table = ratings(30).to_frame()
+    kinds = {"rater": ["r4"], "rater_kind": ["model"]}
+    mixed = Ratings(table, scale="0..7 interval", raters=kinds)
+    assert enough_ratings(mixed, width=0.1).notes == ("1 model not used here",)
+    assert enough_ratings(mixed, width=0.1, everyone=True).notes == ()
+
+
 def test_bad_input_is_one_sentence() -> None:
+    with pytest.raises(InputError, match="target 'sample'; expected one of: stimuli, raters, both"):
+        enough_ratings(ratings(20), width=0.1, target="sample")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="width 0: expected a width above 0"):
         enough_ratings(ratings(20), width=0)
     with pytest.raises(InputError, match="width"):

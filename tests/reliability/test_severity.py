@@ -364,7 +364,15 @@ def test_what_cannot_be_told_is_said() -> None:
     )
     above = np.tile([[0.0, 3.0], [0.0, 3.0], [1.0, 3.0], [0.0, 2.0]], (5, 1))
     assert status(above)[0].startswith("undefined")
-    assert status(np.full((6, 3), 2.0)) == ["undefined: no variance"] * 3
+    assert status(np.full((6, 3), 2.0)) == ["undefined: all answers are the same"] * 3
+    alike = np.repeat(whole[:, :1], 3, axis=1)
+    assert status(alike)[0] == (
+        "undefined: raters do not differ: all answers to a stimulus are the same"
+    )
+    constant = np.tile([0.0, 1.0, 2.0], (10, 1))
+    assert status(constant)[0] == "undefined: each rater always gives one answer"
+    assert status(whole[:, :1]) == ["undefined: only one rater; severity compares raters"]
+    assert status(whole[:1])[0] == "undefined: only one stimulus; severity takes several"
     distance = np.stack([np.tile([0.0, 1.0, 2.0], 10), np.tile([1.0, 2.0, 3.0], 10)], axis=1)
     assert "the likelihood has no maximum" in status(distance)[0]
 
@@ -393,3 +401,79 @@ def test_bad_input_is_one_sentence() -> None:
     )
     with pytest.raises(InputError, match="mixed-model --fixed sex"):
         rater_severity(people, group="sex")
+
+
+@pytest.mark.parametrize("name", ["rater", "value", "stimulus", "label", "rt_ms"])
+def test_what_is_no_attribute_of_stimuli_is_no_group(name: str) -> None:
+    rng = np.random.default_rng(3)
+    stimulus, rater = (part.ravel() for part in np.indices((30, 3)))
+    columns = {
+        "stimulus": stimulus,
+        "rater": [f"r{k}" for k in rater],
+        "label": ["joy"] * 90,
+        "value": rng.integers(0, 4, 90),
+        "rt_ms": rng.integers(300, 900, 90),
+    }
+    ratings = Ratings({**columns, "gender": np.array(["f", "m"])[stimulus % 2]}, scale="0-3")
+    with pytest.raises(InputError) as found:
+        rater_severity(ratings, group=name)
+    assert str(found.value) == (
+        f"group: {name!r} is no attribute of stimuli; expected one of: gender"
+    )
+    with pytest.raises(InputError) as found:
+        rater_severity(ratings, group="stimulus:rater")
+    assert str(found.value) == (
+        "group: unknown attribute 'stimulus:rater'; expected one of: gender"
+    )
+    with pytest.raises(InputError, match="stimuli have none with 2 to 20 values"):
+        rater_severity(Ratings(columns, scale="0-3"), group=name)
+
+
+def test_sessions_can_be_a_group() -> None:
+    answers = simulate(60, np.array([-0.5, 0.0, 0.5]), np.array([-1.0, 1.0]), 3)
+    ratings = table(answers, "0-2", session=np.arange(60) % 2)
+    assert rater_severity(ratings, group="session").to_frame("differences").height == 6
+
+
+def test_where_the_model_fits_any_answers_there_is_no_fit() -> None:
+    """Severities of raters in pairs, who say yes or no, reproduce what each pair does."""
+    answers = simulate(90, np.array([-0.5, 0.0, 0.5]), np.zeros(1), 3)
+    two = rater_severity(table(answers[:, :2], "binary"))
+    found = two.to_frame()
+    assert found["status"].to_list() == ["ok", "ok"]
+    reason = "with so few raters and categories the model fits any answers"
+    assert found["fit_status"].to_list() == [f"undefined: {reason}"] * 2
+    for name in ("infit", "infit_p", "outfit", "outfit_p"):
+        assert found[name].is_nan().all()
+    assert two.notes == (f"rating: no infit of any rater: {reason}",)
+    # Here a fourth rater has answers beside the first one's only.
+    fourth = np.full((180, 4), np.nan)
+    fourth[:90, :3] = answers
+    fourth[90:, [0, 3]] = simulate(90, np.array([-0.5, 0.5]), np.zeros(1), 4)
+    one = rater_severity(table(fourth, "binary"))
+    fit = one.to_frame().sort("rater")
+    assert [status == "ok" for status in fit["fit_status"]] == [True, True, True, False]
+    assert fit["infit"].is_nan().to_list() == [False, False, False, True]
+    assert one.notes == (f"rating: no infit of r03: {reason}",)
+
+
+def test_without_severities_tables_have_all_their_columns() -> None:
+    answers = simulate(40, np.array([-0.5, 0.0, 0.5]), np.array([-1.0, 1.0]), 3)
+    kind = np.arange(40) % 2
+    full = rater_severity(table(answers, "0-2", kind=kind), group="kind")
+    none = rater_severity(table(answers[:, :1], "0-2", kind=kind), group="kind")
+    for one, other in zip(full.tables, none.tables, strict=True):
+        assert dict(one.frame.schema) == dict(other.frame.schema)
+    assert none.to_frame("stimuli").is_empty()
+
+
+def test_models_that_are_not_used_are_noted() -> None:
+    answers = simulate(60, np.array([-0.5, 0.0, 0.5, 0.0]), np.array([-1.0, 1.0]), 3)
+    stimulus, rater = (part.ravel() for part in np.indices(answers.shape))
+    ratings = Ratings(
+        {"stimulus": stimulus, "rater": [f"r{k}" for k in rater], "value": answers.ravel()},
+        scale="0-2",
+        raters={"rater": ["r3"], "rater_kind": ["model"]},
+    )
+    assert rater_severity(ratings).notes == ("1 model not used here",)
+    assert rater_severity(ratings, everyone=True).notes == ()

@@ -17,7 +17,7 @@ from affectlab.core.words import one_of, plural
 Part: TypeAlias = Literal["stimuli", "raters", "answers"]
 """Stimuli, raters, or what one rater says of one stimulus."""
 
-_FEW = "two raters cannot be generalised to others"
+TWO_RATERS = "two raters cannot be generalised to others"
 LEAST_EFFECTIVE = 4
 """Degrees of freedom that things which in effect carry the error are granted at least: with 1, the
 interval of an F1 over a few mistakes is as wide as its scale."""
@@ -234,7 +234,7 @@ class Jackknife:
                 few = np.array(too_few(part.count, self.fewest, self.units), dtype=object)
                 why = np.where(few != "", few, why)
         if [part.what for part in self.parts] == ["raters"]:
-            why[self.about_these_raters] = f"{NO_INTERVAL}{_FEW}"
+            why[self.about_these_raters] = f"{NO_INTERVAL}{TWO_RATERS}"
         return why.tolist()
 
     def _name(self, part: LeaveOneOut) -> str:
@@ -249,7 +249,7 @@ class Jackknife:
         """What is left out for each row, in words."""
         kinds = [self._name(part) for part in self._sampled]
         whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
-        over = [f"{self.units}, since {_FEW}" if one else whole for one in few.tolist()]
+        over = [f"{self.units}, since {TWO_RATERS}" if one else whole for one in few.tolist()]
         in_groups = "".join(
             f", {self._name(part)} in {part.groups} groups" for part in self.parts if part.groups
         )

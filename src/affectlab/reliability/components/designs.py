@@ -218,7 +218,8 @@ def _frames(
             for part in parts:
                 if part not in known:
                     option = {"factor": "factors", "attribute": of_attributes}[what]
-                    raise unknown_name(what, part, (*known, CELL), option)
+                    named = (*known, CELL) if what == "factor" else known
+                    raise unknown_name(what, part, named, option)
             if len(parts) > 1:
                 frame = frame.with_columns(pl.concat_str(parts, separator=":").alias(name))
     if CELL in factors and not {STIMULUS, RATER} <= set(factors):
@@ -312,6 +313,7 @@ def estimates_table(
     **more: Any,
 ) -> Table:
     """Declare a table of estimates, which may have no rows; `size` is how large numbers are."""
-    none = Estimates.build({key: [] for key in keys}, value=[])
+    empty = {name: pl.Series(name, [], dtype=kind) for name, kind in extra.items()}
+    none = Estimates.build({key: [] for key in keys}, value=[], extra=empty)
     made = Estimates.of_rows(rows, keys, extra, target="both", size=size) if rows else none
     return replace(made.tables[0], name=name, caption=caption, columns=tuple(columns), **more)

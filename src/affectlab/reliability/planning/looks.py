@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
 
 import polars as pl
 
-from affectlab.core.errors import InputError, check_number
-from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Target, check_confidence
+from affectlab.core.errors import InputError, check_choice, check_number
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
+from affectlab.core.inference import DrawnTarget, check_confidence
+from affectlab.core.jackknife import TWO_RATERS
+from affectlab.core.render.intervals import clusters_named
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value, YesNo
-from affectlab.core.words import number, shown
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
+from affectlab.core.words import number, plural, shown, some
 from affectlab.ratings import ClusterLike, Ratings, people_or_all
 from affectlab.reliability.agreement import Coefficient, load_coefficient
 
 _SUREST = 1 - 1e-12
 """Confidence above which an interval is as wide as it can be."""
-_COLUMNS = (
-    Value(),
-    Interval(),
-    Number("width", "width if one stops", decimals=3),
-    YesNo("reached", "narrow enough"),
-    Number("times", "times the ratings", decimals=1),
-    Count("n_items", "stimuli"),
-    Count("n_raters", "raters"),
-    Count("n_ratings", "ratings"),
-)
+_MOST_TIMES = 1000
+"""Factor above which only that it is larger is said."""
 
 
 def confidence_at_any_look(confidence: float) -> float:
@@ -51,7 +46,7 @@ def enough_ratings(
     width: float,
     coefficient: str = "krippendorff_alpha",
     everyone: bool = False,
-    target: Target = "both",
+    target: DrawnTarget = "both",
     cluster: ClusterLike = None,
     confidence: float = 0.95,
 ) -> Result:
@@ -91,8 +86,10 @@ def enough_ratings(
     Result
         By ``label`` (and what else the coefficient has rows for): ``value``, ``low`` and ``high``,
         which hold whenever one stops; ``width``, that of the interval at :math:`1 - \alpha/2`, and
-        whether it is ``reached``; ``times``, by how much the ratings would have to be multiplied, 1
-        where it is.
+        whether it is ``reached``; ``times``, by how much what the interval generalises over would
+        have to be multiplied, 1 where it is: stimuli, raters, or the number of stimuli *and* the
+        number of raters. More stimuli alone do not tell more of other raters. ``needed`` says so
+        in words. ``n_raters`` is empty for counts of votes.
 
     Each label has a chance of its own to be missed. Of labels most of whose answers are 0,
     intervals about these raters alone hold less often than they say (86 % at the stop, plain ones
@@ -101,7 +98,7 @@ def enough_ratings(
     Raises
     ------
     InputError
-        When the width or the coefficient cannot be used, or suits no label.
+        When the width, the target or the coefficient cannot be used, or suits no label.
 
     References
     ----------
@@ -119,6 +116,7 @@ def enough_ratings(
     "rating: stop, Krippendorff's alpha is 0.69 (95 % interval 0.61 to 0.76 at any look)."
     """
     check_confidence(confidence)
+    check_choice("target", target, get_args(DrawnTarget))
     check_number("width", width, 0)
     if width == 0:
         raise InputError("width 0: expected a width above 0, such as 0.1")
@@ -145,21 +143,40 @@ def enough_ratings(
                 assert wider is not None
                 row = wider.frame.row(place, named=True)
             times = max((own / width) ** 2, 1.0)
-            rows.append({**row, "width": own, "reached": own <= width, "times": times})
+            more = {"reached": own <= width, "times": times}
+            rows.append({**row, "width": own, **more, "needed": _needed(row, times)})
         notes |= dict.fromkeys(found.notes)
     if not rows:
         raise InputError(
             f"coefficient {coefficient!r} suits none of the labels; expected another one, such as "
             "'krippendorff_alpha'"
         )
-    extra = {"width": pl.Float64, "reached": pl.Boolean, "times": pl.Float64}
-    estimates = Estimates.of_rows(rows, made.keys, extra)
+    if panel is not ratings:
+        n_models = ratings.n_raters - panel.n_raters
+        notes = {f"{plural(n_models, 'model')} not used here": None, **notes}
+    if panel.raters_known and target != "stimuli":
+        notes |= dict.fromkeys(_about_these(rows, made.keys))
+    extra = {"width": pl.Float64, "reached": pl.Boolean, "times": pl.Float64, "needed": pl.String}
+    frame = Estimates.of_rows(rows, made.keys, extra).frame
+    counts = [Count("n_items", "stimuli"), Count("n_ratings", "ratings")]
+    if panel.raters_known:
+        counts.insert(1, Count("n_raters", "raters"))
+    else:
+        frame = frame.with_columns(n_raters=pl.lit(None, pl.Int64))
+    columns = (
+        Value(),
+        Interval(),
+        Number("width", "width if one stops", decimals=3),
+        YesNo("reached", "narrow enough"),
+        Text("needed", spare=True),
+        *counts,
+    )
     name = f"{made.title[0].upper()}{made.title[1:]}"
     table = Table(
         "looks",
         f"{name}, with intervals of {100 * confidence:g} % for any number of looks.",
-        estimates.frame,
-        (*map(Key, made.keys), *_COLUMNS),
+        frame,
+        (*map(Key, made.keys), *columns),
     )
     return Result(
         (table,),
@@ -186,10 +203,50 @@ def _confidence(once: float, times: float) -> float:
     return min(1 - 2 * float(ndtr(-times * ndtri((1 + once) / 2))), _SUREST)
 
 
+def _needed(row: dict[str, Any], times: float) -> str:
+    """Say of what how much is needed: error over raters does not shrink with stimuli."""
+    if math.isnan(times) or times <= 1:
+        return ""
+    target = row["target"]
+    units = clusters_named(target, row["method"]) or "stimuli"
+    of = {"both": (units, "raters"), "raters": ("raters",)}.get(target, (units,))
+    much = f"{number(times, 1)} times"
+    if times > _MOST_TIMES:
+        much = f"more than {_MOST_TIMES:,} times"
+    return " and ".join(f"{much} the {one}" for one in of)
+
+
+def _about_these(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[str]:
+    """Say which intervals are about these raters, although others were asked for."""
+    about: dict[str, list[str]] = {}
+    for row in rows:
+        if row["target"] not in ("both", "raters", "none"):
+            units = clusters_named(row["target"], row["method"]) or row["target"]
+            why = f", since {TWO_RATERS}" if TWO_RATERS in row["method"] else ""
+            about.setdefault(f"other {units} and these raters{why}", []).append(_name(row, keys))
+    for what, names in about.items():
+        yield f"{some(names, 5)}: intervals are about {what}"
+
+
+def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
+    return ", ".join(shown(row[key]) for key in keys)
+
+
+def _why_none(row: dict[str, Any]) -> str:
+    """Say why there is no interval."""
+    if row["status"] != "ok":
+        why = str(row["status"]).removeprefix("undefined: ")
+        return "all answers are the same" if why == "one category" else why
+    if NO_VARIATION in row["method"] and row["value"] == 1:
+        return "raters always agree, which leaves no variation to estimate an error from"
+    _, found, why = row["method"].partition(NO_INTERVAL)
+    return why if found else "too little has been rated"
+
+
 def _sentence(row: dict[str, Any], made: Coefficient, width: float, confidence: float) -> str:
-    name, title = ", ".join(shown(row[key]) for key in made.keys), made.title
+    name, title = _name(row, made.keys), made.title
     if math.isnan(row["width"]):
-        return f"{name}: go on, {title} has no interval yet."
+        return f"{name}: go on, {title} has no interval ({_why_none(row)})."
     ends = (
         f"{title} is {number(row['value'])} ({100 * confidence:g} % interval "
         f"{number(row['low'])} to {number(row['high'])} at any look)"
@@ -198,5 +255,5 @@ def _sentence(row: dict[str, Any], made: Coefficient, width: float, confidence: 
         return f"{name}: stop, {ends}."
     return (
         f"{name}: go on, {ends}. If one stops now its interval is {number(row['width'])} wide; "
-        f"{width:g} takes about {number(row['times'], 1)} times the ratings."
-    )
+        f"{width:g} takes about {row['needed']}."
+    ).replace("about more", "more")

@@ -11,14 +11,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, check_choice
+from affectlab.core.errors import InputError, check_choice, name_hint
 from affectlab.core.estimates import Reason
 from affectlab.core.inference import check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, p_value, plural, shown, some
-from affectlab.ratings import Ratings, of_known_raters
+from affectlab.ratings import ROW_COLUMNS, Ratings, of_known_raters, people_or_all
 from affectlab.reliability.components import (
     RATER,
     STIMULUS,
@@ -80,13 +80,19 @@ _DIFFERENCES: tuple[Column, ...] = (
     Key("label"),
     Key("rater"),
     Key("group"),
-    Value(head="severity beyond own"),
+    Value(head="severity difference"),
     Interval(),
     Number("se", "SE", spare=True),
     PValue("p"),
     PValue("p_holm", "p (Holm)"),
 )
 _FIT = ("infit", "infit_p", "outfit", "outfit_p")
+_NOTHING_TO_FIT = "undefined: with so few raters and categories the model fits any answers"
+_FITTED = 1e-6
+"""Distance of infit and outfit from 1 below which the parameters leave nothing to misfit."""
+_NO_GROUPS = ("stimulus", "rater", "label", "value", *ROW_COLUMNS)
+_CAN_GROUP = ("session",)
+"""Columns of single answers that can be a group all the same."""
 
 
 @of_known_raters
@@ -120,8 +126,9 @@ def rater_severity(
         ``common``: raters differ in severity alone (rating scale model). ``own``: each has own
         thresholds (partial credit model), which takes raters who use both ends of the scale.
     group
-        A column of the stimuli or answers, such as ``gender``: tests whether raters are more severe
-        with some group than with others, beyond how the groups are rated (bias interaction).
+        An attribute of the stimuli (or a column of answers), such as ``gender``: tests whether
+        raters are more severe with some group than with others, beyond how the groups are rated
+        (bias interaction).
     everyone
         Take models in, too; without it only people where there are any.
     confidence
@@ -136,7 +143,8 @@ def rater_severity(
           ``se``, ``low``, ``high``; ``infit`` and ``outfit``, mean squares of residuals given the
           sum of the answers to the stimulus, with 1 where the rater is as the model says, more
           where the rater is noisier and less where the rater repeats what others say, and p of
-          their difference from 1.
+          their difference from 1; ``fit_status`` says where there is no fit. With few raters this
+          test is conservative: with three, p is below .05 in under 2 % of raters who fit.
         - ``thresholds``, by ``label``, ``rater`` (``all`` where they are common) and ``between``.
         - ``tests``, by ``label`` and ``term``: Wald's test of equal severities, with
           ``reliability``, the share of the variance of severities that is not error; with `group`
@@ -151,12 +159,14 @@ def rater_severity(
     Intervals are normal, about these raters on other stimuli. Raters whose answers to all stimuli
     that tell are at one end of the scale have no finite severity, and a status says so. Where
     raters use the scale with differing slopes, infit says so; intervals then hold less often.
+    Covariances of answers to a stimulus with more than 20 raters are approximate: they take the sum
+    as normal.
 
     Raises
     ------
     InputError
-        When answers have no order or more than 20 levels, or the group is unknown, empty for some
-        answers, or belongs to raters.
+        When answers have no order or more than 20 levels, or the group is unknown, no attribute
+        that can be a group, empty for some answers, or belongs to raters.
 
     References
     ----------
@@ -178,11 +188,14 @@ def rater_severity(
     check_confidence(confidence)
     check_choice("thresholds", thresholds, get_args(Thresholds), "thresholds")
     attributes = [] if group is None else [group]
+    panel = ratings if everyone else people_or_all(ratings)
+    if group is not None:
+        _check_attribute(panel, group)
     made = designs(
-        ratings,
+        panel,
         (STIMULUS, RATER),
         attributes,
-        everyone=everyone,
+        everyone=True,
         what="severities of raters",
         option="group",
     )
@@ -193,7 +206,7 @@ def rater_severity(
         "stimuli.",
         [row for one in panels for row in one.severity_rows(confidence)],
         ("label", "rater"),
-        dict.fromkeys(_FIT, pl.Float64) | {"reason": pl.String},
+        dict.fromkeys(_FIT, pl.Float64) | {"fit_status": pl.String, "reason": pl.String},
         _RATERS,
         notes=(
             "Infit and outfit are 1 where a rater is as the model says, and more where noisier.",
@@ -243,7 +256,7 @@ def rater_severity(
                 options={"value_name": "severity (logits)", "lines": [(0.0, "mean rater")]},
             ),
         ),
-        notes=tuple(note for one in panels for note in one.notes()),
+        notes=(*_not_used(ratings, panel), *(note for one in panels for note in one.notes())),
         settings={
             "thresholds": thresholds,
             "group": group,
@@ -307,7 +320,9 @@ class _Model:
                 ),
             ):
                 found |= {name: value, f"{name}_p": 2 * ndtr(-np.abs(value - 1) / error)}
-        return found
+        # As of two raters who say yes or no, whose severities reproduce how often each says it.
+        exact = np.abs([found["infit"] - 1, found["outfit"] - 1]).max(axis=0) < _FITTED
+        return {name: np.where(exact, np.nan, value) for name, value in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +353,16 @@ class _Panel:
                 value, se = (part[place] for part in self.model.severities)
                 row |= _normal(value, se, confidence)
                 row |= {name: fit[place] for name, fit in self.model.mean_squares.items()}
-            yield row | self._about(status, n_ratings=n)
+            fit_status = _NOTHING_TO_FIT if rater in self._always_fitting else status
+            yield row | {"fit_status": fit_status} | self._about(status, n_ratings=n)
+
+    @cached_property
+    def _always_fitting(self) -> list[str]:
+        """Raters with a severity whom the model fits whatever they answer."""
+        if self.model is None:
+            return []
+        fits = np.isnan(self.model.mean_squares["infit"]) & ~np.isnan(self.model.severities[0])
+        return [name for name, fit in zip(self._modelled, fits, strict=True) if fit]
 
     @property
     def _modelled(self) -> list[str]:
@@ -470,6 +494,10 @@ class _Panel:
         """Say what was left out."""
         for words in self.dropped:
             yield f"{self.design.name}: {words}"
+        if some_fit := self._always_fitting:
+            who = "any rater" if len(some_fit) == len(self.raters) else some(some_fit, 5)
+            why = _NOTHING_TO_FIT.removeprefix("undefined: ")
+            yield f"{self.design.name}: no infit of {who}: {why}"
 
 
 _NO_DIFFERENCES = "undefined: fewer than two raters have answers that tell in two groups"
@@ -501,7 +529,7 @@ def _panel(design: Design, own: bool, group: str | None) -> _Panel:
     if group is not None and rater.size:
         _check_group(design, group)
     if design.status != "ok":
-        return panel
+        return _undefined(panel, _why_not(design), design.reason)
     levels, category = np.unique(design.value, return_inverse=True)
     cells = len(raters) * levels.size * (design.frame[group].n_unique() if group else 1)
     for found, most, what in (
@@ -543,6 +571,51 @@ def _panel(design: Design, own: bool, group: str | None) -> _Panel:
         return panel
     names = design.frame[group].cast(pl.String).to_list()
     return replace(panel, differences=_differences(answers, levels, names, own=own))
+
+
+def _not_used(ratings: Ratings, panel: Ratings) -> Iterator[str]:
+    if panel is not ratings:
+        yield f"{plural(ratings.n_raters - panel.n_raters, 'model')} not used here"
+
+
+def _why_not(design: Design) -> str:
+    """Say why raters cannot be compared, where there is no design."""
+    frame = design.frame
+    if frame[RATER].n_unique() == 1:
+        return "only one rater; severity compares raters"
+    if frame[STIMULUS].n_unique() == 1:
+        return "only one stimulus; severity takes several"
+    if frame.height and np.ptp(design.value) == 0:
+        return "all answers are the same"
+    apart = frame.group_by(STIMULUS).agg(pl.col("value").n_unique())["value"]
+    if frame.height > apart.len() and (apart == 1).all():
+        return "raters do not differ: all answers to a stimulus are the same"
+    apart = frame.group_by(RATER).agg(pl.col("value").n_unique())["value"]
+    if frame.height > apart.len() and (apart == 1).all():
+        return "each rater always gives one answer"
+    return design.status.removeprefix("undefined: ")
+
+
+def _check_attribute(ratings: Ratings, group: str) -> None:
+    """Refuse what is no attribute of stimuli or answers."""
+    frame, stimuli = ratings.to_frame(), ratings.stimuli
+    own = {name: frame[name] for name in frame.columns if name != RATER}
+    own |= {name: stimuli[name] for name in stimuli.columns}
+    can = [
+        name
+        for name, column in own.items()
+        if (name not in _NO_GROUPS or name in _CAN_GROUP)
+        and 2 <= column.drop_nulls().n_unique() <= _MOST_GROUPS
+    ]
+    known = {*own, *ratings.raters.columns}
+    if group in known and (group not in _NO_GROUPS or group in _CAN_GROUP):
+        return
+    no_group = f"{group!r} is no attribute of stimuli"
+    what = no_group if group in known else f"unknown attribute {group!r}"
+    hint = (
+        name_hint(group, can) if can else "stimuli have none with 2 to 20 values (--stimuli FILE)"
+    )
+    raise InputError(f"group: {what}; {hint}")
 
 
 def _check_group(design: Design, group: str) -> None:
