@@ -274,7 +274,9 @@ def test_lists_of_labels_that_were_chosen_hold_no_zeros() -> None:
     ratings = graded("binary", [[1, None, None]], [[None, 1, None]], [[1, None, None]])
     assert hit_rates(ratings) == {"joy": 1, "fear": 1, "anger": 0, "mean": 2 / 3}
     only = graded("0-7", [[1, None, None]], [[None, 1, None]], [[1, None, None]])
-    with pytest.raises(InputError, match=r"nobody answered all labels.*absent='zero'"):
+    with pytest.raises(
+        InputError, match=r"nobody answered all labels of any stimulus; .*absent='zero'"
+    ):
         recognition(only)
 
 

@@ -253,7 +253,8 @@ def recognition(
     ----------
     ratings
         People, or people and models. Each answer names a category; where there are several labels,
-        it is the label with the highest number.
+        it is the label with the highest number. Who skipped a label of a stimulus is left out
+        there, except in yes/no lists of what was chosen, which hold no 0.
     models
         Models, each of which is judged by itself.
     intended
@@ -285,7 +286,8 @@ def recognition(
     Raises
     ------
     InputError
-        If no column says what was intended, or what it says is nothing that was answered.
+        If no column says what was intended, what it says is nothing that was answered, or numbers
+        for labels are on different scales.
 
     References
     ----------
@@ -373,10 +375,10 @@ def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
     whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
     left_out = int((~whole).sum())
     if left_out == whole.size:
-        raise InputError(
-            f"{name}: nobody answered all labels of a stimulus; where no answer means 0, say so "
-            f"({option('absent', 'zero')} when the file is read)"
-        )
+        zero = option("absent", "zero")
+        fill = scale is not None and bool(scale.contains([0.0])[0])
+        hint = f"; where no answer means 0, read the file with {zero}" if fill else ""
+        raise InputError(f"{name}: nobody answered all labels of any stimulus{hint}")
     value = np.nan_to_num(ballots.value[whole], nan=-np.inf)
     highest = value.max(axis=1, keepdims=True)
     alone = (value == highest).sum(axis=1) == 1

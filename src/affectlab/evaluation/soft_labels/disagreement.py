@@ -177,7 +177,8 @@ def disagreement_metrics(
     =============================================  ===============================================
 
     Means are taken in the order of the task's scorer: over people (and labels) within an item, then
-    over items. Its s is the number of levels, 11 for answers from -5 to 5.
+    over items. Its s is the number of levels, 11 for answers from -5 to 5. A category that people
+    never give counts with the share 0 among people.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def disagreement_metrics(
     ------
     InputError
         If people answer neither a question with categories or levels nor yes or no to labels, there
-        is no model, or a model answers as nobody who is known.
+        is no model, a model answers as nobody who is known, or gives what is no level.
 
     References
     ----------
