@@ -271,7 +271,7 @@ def test_a_missing_interval_says_why() -> None:
     true = ["joy", "fear"] * 10
     varies = ["joy", *true[1:-1], "joy"]
     single = classification_metrics(true, varies, clusters=["one"] * 20, seed=1, n_boot=50)
-    assert "no interval: 1 clusters, expected 5 or more" in single["macro_f1"].method
+    assert "no interval: 1 cluster, expected 5 or more" in single["macro_f1"].method
     assert "fewer than" not in single["macro_f1"].method
     weight = [1.0] * 19 + [0.0]
     light = classification_metrics(true, varies, sample_weight=weight, seed=1, n_boot=50)
