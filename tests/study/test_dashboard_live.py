@@ -86,11 +86,39 @@ def listen() -> Iterator[Callable[..., Listener]]:
         one.client.close()
 
 
+_SECONDS = 60.0
+"""How long a message may take; beats alone would be waited for without end."""
+
+
 def _next(messages: Iterator[tuple[str, str, Any]], kind: str) -> tuple[str, Any]:
+    until_then = time.monotonic() + _SECONDS
     for found, number, content in messages:
         if found == kind:
             return number, content
+        assert time.monotonic() < until_then, f"no {kind} in {_SECONDS:g} s"
     raise AssertionError(f"the stream ended without {kind}")
+
+
+def _until(
+    messages: Iterator[tuple[str, str, Any]], seen: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """Keep the last message of each kind until they are as wanted, in whatever order they come."""
+    last: dict[str, Any] = {}
+    until_then = time.monotonic() + _SECONDS
+    for kind, _, content in messages:
+        last[kind] = content
+        if seen(last):
+            return last
+        assert time.monotonic() < until_then, f"not seen in {_SECONDS:g} s: {last}"
+    raise AssertionError("the stream ended")
+
+
+def _has_counted(last: dict[str, Any]) -> bool:
+    """Whether three answers are seen, and the statistics are those of them."""
+    overview, statistics = last.get("overview"), last.get("statistics")
+    if overview is None or statistics is None or overview["progress"]["answers"] < 3:
+        return False
+    return bool(statistics["event"] >= overview["event"])
 
 
 class TestStream:
@@ -107,15 +135,10 @@ class TestStream:
                 _, first = _next(messages, "overview")
                 assert first["progress"]["answers"] == 0
                 take_part(store)
-                _, then = _next(messages, "overview")
-                while then["progress"]["answers"] < 3:
-                    _, then = _next(messages, "overview")
-                assert then["verdicts"]["waiting"] == 1
-                assert then["event"] > first["event"]
-                _, found = _next(messages, "statistics")
-                while found["event"] < then["event"]:
-                    _, found = _next(messages, "statistics")
-                assert found["times"]["median"] == 2.0
+                last = _until(messages, _has_counted)
+                assert last["overview"]["verdicts"]["waiting"] == 1
+                assert last["overview"]["event"] > first["event"]
+                assert last["statistics"]["times"]["median"] == 2.0
         other.close()
 
     def test_taking_it_up_again(self, app: Any, listen: Listen, store: Store) -> None:
