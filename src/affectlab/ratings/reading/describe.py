@@ -18,14 +18,14 @@ from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
-from affectlab.ratings.files import read_columns, spread_cells
+from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import (
     Evidence,
     LongLayout,
     PlainTable,
     WideLayout,
-    find_rater,
+    with_answers_spread,
 )
 from affectlab.ratings.mapping import short_scale, to_toml
 from affectlab.ratings.reading.alternatives import Way, command_of, complete, lines_of, tried
@@ -202,9 +202,9 @@ def _columns(made: Prepared) -> dict[str, pl.Series | None]:
     """Give the columns of the source where it is a table; else their names alone."""
     try:
         read = read_columns(made.head, on_bad="set_aside")
-        spread = isinstance(made.format, PlainTable) and not read.typed
-        known = find_rater([*read.columns]) is not None
-        return dict((spread_cells(read, raters_known=known) if spread else read).columns)
+        if isinstance(made.format, PlainTable):
+            read = with_answers_spread(read, made.options)
+        return dict(read.columns)
     except InputError:
         return dict.fromkeys(made.head.columns)
 

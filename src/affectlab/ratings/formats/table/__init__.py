@@ -26,6 +26,7 @@ from affectlab.ratings.formats.table.long import (
 from affectlab.ratings.formats.table.plain import (
     PlainTable,
     table_columns as table_columns,
+    with_answers_spread as with_answers_spread,
 )
 from affectlab.ratings.formats.table.wide import (
     ABSENT_IS_ZERO as ABSENT_IS_ZERO,

@@ -68,18 +68,7 @@ _NO_RATINGS = SUMMARIES | {
 }
 """Names of columns of numbers that are no ratings beside those of other labels."""
 _NEVER_RATED = {
-    *(
-        "acc",
-        "catch",
-        "correct",
-        "duration",
-        "expected",
-        "id",
-        "index",
-        "latency",
-        "ms",
-        "nr",
-    ),
+    *("acc", "catch", "correct", "duration", "expected", "id", "index", "latency", "ms", "nr"),
     *("number", "offset", "onset", "order", "rt", "sec", "session", "time", "timestamp", "trial"),
 }
 """Last words in names of columns of numbers that are no ratings either."""

@@ -150,17 +150,23 @@ def table_columns(head: Peek, options: ReadOptions) -> Columns:
 def _given(head: Peek, options: ReadOptions) -> Columns:
     """Read the columns that are used, and add the one of the rater whom the user names."""
     given = read_columns(head, **_column_hints(head, options), on_bad=options.on_bad)
-    if not given.typed:
-        named = (options.columns or {}).get("rater")
-        told = named in given.columns or options.rater is not None or options.wide is not None
-        known = told or find_rater([*given.columns]) is not None
-        given = spread_cells(given, raters_known=known)
+    given = with_answers_spread(given, options)
     check_choices("column", options.unused, given.columns, str(head.path))
     if options.unused:
         columns = {k: one for k, one in given.columns.items() if k not in options.unused}
         given = replace(given, columns=columns)
     given = without_totals(_joined(given, options.columns or {}))
     return given if options.rater is None else _with_rater(given, options, str(head.path))
+
+
+def with_answers_spread(given: Columns, options: ReadOptions) -> Columns:
+    """Spread answers that stand in cells of text, which a file with types holds otherwise."""
+    if given.typed:
+        return given
+    named = (options.columns or {}).get("rater")
+    told = named in given.columns or options.rater is not None or options.wide is not None
+    known = told or find_rater([*given.columns]) is not None
+    return spread_cells(given, raters_known=known)
 
 
 def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
