@@ -81,7 +81,8 @@ class PlainTable(Format):
         if rater_column is not None:
             contents.raters, step = _models(contents, rater_column, options)
             contents.history += step
-        if given.anonymous or options.rater == EACH_ROW:
+        counted = isinstance(layout, WideLayout) and layout.across == "category"
+        if counted or given.anonymous or options.rater == EACH_ROW:
             names = as_categories(contents.columns["rater"]).unique(maintain_order=True)
             unknown = pl.DataFrame([names.cast(pl.String).alias("rater")])
             unknown = unknown.with_columns(pl.lit(value=False).alias(RATER_KNOWN))
@@ -170,7 +171,7 @@ def with_answers_spread(given: Columns, options: ReadOptions) -> Columns:
 
 
 def _joined(given: Columns, named: Mapping[str, str]) -> Columns:
-    """Add columns that the user names as several: ``block+participant``; empty cells count not."""
+    """Add columns that the user names as several: ``block+participant``, without empty cells."""
     made: dict[str, pl.Series] = {}
     used = set[str]()
     for name in named.values():
@@ -243,8 +244,7 @@ def _models(
     if given is not None and {"rater", "rater_kind"} <= set(given.columns):
         told = given.filter(pl.col("rater_kind").is_not_null())["rater"].cast(pl.String)
         names = names.filter(~names.is_in(told.implode()))
-    why = f"since they stand in column '{rater_column}'"
-    said = f"raters are models, {why}"
+    said = f"raters are models, since they stand in column '{rater_column}'"
     if not names_models(rater_column):
         names = names.filter(names.str.contains(_LANGUAGE_MODEL))
         called = names.head(3).to_list()

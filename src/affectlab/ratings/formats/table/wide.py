@@ -31,7 +31,7 @@ from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED, RATER_KNOWN, ROW_COLUMNS, Unit
+from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
@@ -608,10 +608,8 @@ def _votes(
     columns["rater"] = pl.Series([f"vote {k + 1}" for k in range(len(rows))], dtype=pl.String)
     columns["value"] = columns.pop("category")
     said = f"{plural(len(rows), 'vote')} of nobody known: each is taken as a rater of its own"
-    raters = pl.DataFrame({"rater": columns["rater"], RATER_KNOWN: False})
     return Long(
         columns=columns,
-        raters=raters,
         locate=lambda row: locate(int(rows[row])),
         history=(*steps, said),
         across="category",
