@@ -14,6 +14,7 @@ from scipy import sparse
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.render.intervals import NO_INTERVAL, interval_notes
 from affectlab.core.result import Result
@@ -196,7 +197,7 @@ class _Answered:
             n_items=[np.unique(self.unit[row]).size for row in rows for _ in _TITLES],
             n_raters=[code.size for code in raters],
             n_ratings=[row.size for row in rows for _ in _TITLES],
-            undefined="undefined: never shown",
+            undefined=Reason(Cause.NONE, of="showings"),
             bounds=(0.0, 1.0),
             targets=STIMULI_AND_RATERS,
             fewest=_FEWEST,

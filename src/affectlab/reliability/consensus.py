@@ -13,13 +13,14 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
 from affectlab.core.words import plural
 from affectlab.ratings import BATCH_COLUMNS, Answers, Ratings, answers_of, of_known_raters
 
-_SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
+_SPLIT_UNKNOWN = Reason(Cause.BATCHES_ALIKE)
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
 _RULE_BESIDE = (
     "Of the affirmative items, batch b holds those with at least b votes and confirms those with "
@@ -29,7 +30,7 @@ _RULE_CONTRASTIVE = (
     "The last batch is the contrastive one, which asks once about every contrastive item."
 )
 _KINDS = ("affirmative", "contrastive")
-_EMPTY = "undefined: no items"
+_EMPTY = Reason(Cause.NONE, of="items")
 
 
 @dataclass(frozen=True)

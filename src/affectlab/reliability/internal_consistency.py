@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
@@ -221,8 +222,8 @@ class _Questionnaires:
             n_raters=[raters.size] * 2,
             n_ratings=[n * k] * 2,
             undefined=[
-                "undefined: the sum of the items does not vary",
-                few if k < _FEWEST else "undefined: an item is constant, or follows from others",
+                Reason(Cause.CONSTANT, of="sums of the items"),
+                few if k < _FEWEST else Cause.DEPENDENT_ITEMS,
             ],
             closed=feldt,
             formula=[", Feldt's interval", ""],

@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.analysis.expressions.sides import Sides, SidesSource, sides_of
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
@@ -22,8 +23,8 @@ from affectlab.core.words import joined, option, plural, shown
 
 
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
-_FEW = "undefined: fewer than two observations"
-_CONSTANT = "undefined: the observations do not vary"
+_FEW = Reason(Cause.FEWER, least=2, of="observations")
+_CONSTANT = Reason(Cause.CONSTANT, of="observations")
 
 
 def t_test(

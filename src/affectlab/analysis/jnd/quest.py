@@ -21,6 +21,7 @@ from affectlab.analysis.jnd.psychometric import (
 )
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 from affectlab.core.words import count, plural
@@ -425,7 +426,7 @@ class Quest(PlainState):
         share = 100 * self.settings.threshold
         method = f"QUEST, posterior mean, {share:g} % threshold"
         if not self.n_trials:
-            return Estimate(math.nan, method=method, status="undefined: no answers yet")
+            return Estimate(math.nan, method=method, status=Reason(Cause.NONE, of="answers yet"))
         low, high = self.interval(confidence)
         value, sd, status = self.mean, self.sd, "ok"
         for cut, end in zip(self.cut_off, (0, -1), strict=True):

@@ -21,6 +21,7 @@ from affectlab.analysis.jnd.times import JndTimes, arrays_of, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Number, Table, Text
@@ -28,7 +29,7 @@ from affectlab.core.types import Floats
 from affectlab.core.words import number, percent, plural
 
 _METHOD = "shortest time to 1 JND of all sequences"
-_NO_CHANGE = "undefined: no sequence changes"
+_NO_CHANGE = Reason(Cause.NOTHING_CHANGES)
 _RATES = (24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 144, 165, 180, 240, 360, 480, 500, 1000)
 """Rates of cameras and displays in Hz."""
 _ALL = "all"

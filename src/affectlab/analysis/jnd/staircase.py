@@ -16,6 +16,7 @@ from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
 from affectlab.core.words import number, plural
@@ -129,14 +130,14 @@ def _status(run: FrameStaircase, distance: float) -> str:
     """Say whether a frame of the sequence is 1 JND away, or why none is."""
     status = status_of([run], distance > run.n_frames - 1, distance < 1)
     if status == "ok" and any(run.quest.cut_off):
-        return "undefined: the answers do not bound 1 JND yet"
+        return Reason(Cause.UNBOUNDED_JND)
     return status
 
 
 def status_of(runs: Sequence[FrameStaircase], beyond: bool, within: bool) -> str:
     """Say whether answers leave 1 JND within the frames, or on which side of them it is."""
     if not any(run.n_trials for run in runs):
-        return "undefined: no answers yet"
+        return Reason(Cause.NONE, of="answers yet")
     if beyond:
         farthest = max(run.n_frames for run in runs) - 1
         return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"

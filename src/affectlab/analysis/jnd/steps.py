@@ -22,6 +22,7 @@ from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import draw_weights
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
@@ -162,7 +163,7 @@ def jnd_steps(
         else given_jnd(jnd)
     )
     replicates = _replicates(sums, apart, one, resample, n_boot, rng) if n_boot else {}
-    missing = "undefined: no sequence has all the pairs"
+    missing = Reason(Cause.NONE, of="sequence with all the pairs")
     estimates = []
     for way, words in _WAYS.items():
         value = _median(sums[way]) / one.value

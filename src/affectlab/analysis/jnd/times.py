@@ -15,6 +15,7 @@ from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, 
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
@@ -228,7 +229,7 @@ def _typical(sequences: pl.DataFrame, by: str, confidence: float) -> Estimates:
     times = {str(key[0]): rising_times(part["time_ms"].to_numpy()) for key, part in parts.items()}
     found = [order_interval(one, 0.5, confidence) for one in times.values()]
     value, low, high = (np.array(column) for column in zip(*found, strict=True))
-    status = np.where(np.isfinite(value), "ok", "undefined: most sequences do not change")
+    status = np.where(np.isfinite(value), "ok", Reason(Cause.MOST_DO_NOT_CHANGE))
     return Estimates.build(
         {by: list(times)},
         value=np.where(np.isfinite(value), value, np.nan),

@@ -14,6 +14,7 @@ from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer
 from affectlab.core.statistic import Draws, from_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
@@ -305,8 +306,8 @@ def label_correlations(
         method=[f"{method.capitalize()} correlation over stimuli of mean answers"] * first.size,
         undefined=np.where(
             shared < 3,
-            "undefined: fewer than three stimuli in common",
-            "undefined: a label does not vary",
+            Reason(Cause.FEWER, least=3, of="stimuli in common"),
+            Reason(Cause.CONSTANT, of="answers to a label"),
         ).tolist(),
         n_items=shared,
         n_raters=profiles.n_raters,

@@ -11,6 +11,7 @@ import polars as pl
 from affectlab.analysis.frames import FrameSource, place_of_role, placed, read_frames
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.files.columns import require_distinct
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
@@ -57,10 +58,10 @@ def with_times(points: pl.DataFrame, frames: FrameSource) -> pl.DataFrame:
     return whole.with_columns(since.alias("time_ms"), since.alias("x"))
 
 
-_NO_PEAK = "undefined: no score of the peak beside the neutral frame"
-_FLAT = "undefined: the peak does not differ from the neutral frame"
-_NO_TIMES = "undefined: a frame has no time"
-_DISORDER = "undefined: times do not follow the places"
+_NO_PEAK = Reason(Cause.NONE, of="score of the peak and of the neutral frame")
+_FLAT = Reason(Cause.PEAK_LIKE_NEUTRAL)
+_NO_TIMES = Reason(Cause.FRAME_WITHOUT_TIME)
+_DISORDER = Reason(Cause.DISORDERED_TIMES)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -16,6 +16,7 @@ from affectlab.analysis.profiles import profiles_of, texts_of
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import benjamini_hochberg, check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -342,11 +343,13 @@ def _count_and_test(
     n_all = int(members.weight.sum())
     inside = counts.sum(axis=1)
     n_words = int(total.sum())
-    status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
-    status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
+    status = np.where(n_texts == 0, Reason(Cause.NONE, of="text with the label"), "ok")
+    status = np.where(n_texts == n_all, Cause.ALL_TEXTS_LABELLED, status)
     one_side = (inside == 0) | (inside == n_words)
-    status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
-    status = np.where((total == n_words).any(), "undefined: only one word", status)
+    status = np.where(
+        one_side & (status == "ok"), Reason(Cause.NONE, of="words on one side"), status
+    )
+    status = np.where((total == n_words).any(), Cause.ONE_WORD, status)
     known = np.flatnonzero(status == "ok").tolist()
     delta, z, p = (np.full(counts.shape, np.nan) for _ in range(3))
 

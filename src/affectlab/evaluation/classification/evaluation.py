@@ -14,6 +14,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import by_name
 from affectlab.core.interface.spelling import spelled
 from affectlab.core.statistic import Clusters
@@ -258,7 +259,7 @@ def _of_classes(
         metrics,
         value=np.nan,
         method=[CLASSIFICATION_METRICS[name].title for name in metrics] * len(silent),
-        status="undefined: no stimulus with a true class was answered",
+        status=Reason(Cause.NONE, of="answer to a stimulus with a true class"),
     )
     truth = np.asarray(classes.truth, dtype=np.int64)
     yield _baselines(models[0].truth if together else truth, judged.judging, metrics)

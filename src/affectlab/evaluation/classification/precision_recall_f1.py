@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.statistic import Clusters, clusters_of, from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
@@ -38,9 +39,9 @@ from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
 _METRICS = ("precision", "recall", "f1")
 _AVERAGES = ("macro", "micro", "weighted")
 _UNDEFINED = (
-    "undefined: never predicted",
-    "undefined: never true",
-    "undefined: neither true nor predicted",
+    Cause.NEVER_PREDICTED,
+    Cause.NEVER_TRUE,
+    Cause.NEVER_TRUE_NOR_PREDICTED,
 )
 """Why a label has none of the metrics."""
 
@@ -176,7 +177,7 @@ def precision_recall_f1(
     for average in _AVERAGES:
         zero = "" if average == "micro" else f", {zero_text(zero_division)}"
         texts += [f"{average} {metric}{zero}" for metric in _METRICS]
-    no_average = "undefined: no label occurs" if n else "undefined: no items"
+    no_average = Reason(Cause.NONE, of="label that occurs") if n else Reason(Cause.NONE, of="items")
     # With one label each, micro averages are the share of exact matches, which is no ratio.
     ratios = np.array([True] * 3 * (k + 1) + [multilabel] * 3 + [True] * 3 + [False])
     statistic = from_weights(
@@ -187,7 +188,7 @@ def precision_recall_f1(
         times.size,
         lambda weights: _statistics(sums_of(weights), zero_division),
         method=[*texts, "exact match"],
-        undefined=[*_UNDEFINED * k, *[no_average] * 9, "undefined: no items"],
+        undefined=[*_UNDEFINED * k, *[no_average] * 9, Reason(Cause.NONE, of="items")],
         n_items=n,
         n_raters=1,
         n_ratings=n,

@@ -10,6 +10,7 @@ import polars as pl
 
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer, streams
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats
@@ -40,12 +41,12 @@ def agreement_of_runs(
 
 def _why(panel: Panel, quantity: str, n_items: int) -> str:
     if panel.people is None and quantity != "same":
-        return "undefined: no people"
+        return Reason(Cause.NONE, of="people")
     if n_items < 2:
-        return "undefined: fewer than two stimuli in common"
+        return Reason(Cause.FEWER, least=2, of="stimuli in common")
     if quantity == "kept":
-        return "undefined: the main run has no clear agreement to keep"
-    return "undefined: no variation"
+        return Reason(Cause.NONE, of="clear agreement to keep in the main run")
+    return Reason(Cause.NONE, of="variation")
 
 
 def _compare(

@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause
 from affectlab.core.inference import crossing_p, holm, infer, summarise
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats
@@ -134,7 +135,7 @@ def compared(
         n_items=[row.n_items for row in rows for _ in metrics],
         n_raters=measures.pairs.n_people,
         n_ratings=[row.n_ratings for row in rows for _ in metrics],
-        status=np.where(np.isnan(point), "undefined: one of the two is not defined", "ok").tolist(),
+        status=np.where(np.isnan(point), Cause.ONE_OF_TWO_UNDEFINED, "ok").tolist(),
         extra={"p": p, "p_holm": p_holm},
     )
     first, second = (1, 2) if by_group else (0, 1)

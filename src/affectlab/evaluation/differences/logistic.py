@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats, Ints
 
 _BINS = 256
@@ -178,12 +179,12 @@ def fit_in_bins(x: Floats, y: Floats, bins: Bins) -> LogisticFit:
 
     n = x.size
     if bins.exact and bins.x.size < _DISTINCT:
-        return LogisticFit.none("undefined: fewer than five different predictions", n)
+        return LogisticFit.none(Reason(Cause.FEWER, least=5, of="different predictions"), n)
     mean = float(y.mean())
     centred = y - mean
     total = float(centred @ centred)
     if np.ptp(y) == 0:
-        return LogisticFit.none("undefined: constant scores", n)
+        return LogisticFit.none(Reason(Cause.CONSTANT, of="scores"), n)
     span = float(np.ptp(x))
     # In units of their range predictions of any size meet the same numbers.
     scaled = (x - x.min()) / span

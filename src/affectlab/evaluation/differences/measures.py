@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import ratio, rising
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.differences.logistic import (
@@ -136,7 +137,7 @@ class Measures:
         return "stimuli" if clusters is None else f"clusters of stimuli ({clusters.name})"
 
     def _status(self) -> NDArray[np.object_]:
-        status = np.full(self.shape, "undefined: no stimuli", dtype=object)
+        status = np.full(self.shape, Reason(Cause.NONE, of="stimuli"), dtype=object)
         for block in self._blocks:
             for metric in block.metrics:
                 row = [_status(block, metric, name) for name in self.names]
@@ -348,9 +349,9 @@ def _status(block: _Block, metric: _Metric, name: str) -> str:
     if name in ("rmse", "mae"):
         return "ok"
     if block.items.size < 2:
-        return "undefined: fewer than two stimuli"
+        return Reason(Cause.FEWER, least=2, of="stimuli")
     if not block.y.any() or block.level.max() == 0:
-        return "undefined: constant scores"
+        return Reason(Cause.CONSTANT, of="scores")
     if metric.order.last.sum() == 1:
-        return "undefined: constant predictions"
+        return Reason(Cause.CONSTANT, of="predictions")
     return metric.fit.status if name in ("plcc_fit", "rmse_fit") else "ok"

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Uncertainty, left_out_uncertainty
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
@@ -214,7 +215,7 @@ def _tested(plan: Plan, judged: Judged, settings: Settings) -> Iterator[dict[str
         if few:
             status = f"not tested: {few}, on one side"
         if math.isnan(value):
-            status = "undefined: the metric is not defined on one side"
+            status = Reason(Cause.UNDEFINED_ON_ONE_SIDE)
         yield {
             **settings.row(plan, sides[0] | sides[1]),
             "group": contrast.group,

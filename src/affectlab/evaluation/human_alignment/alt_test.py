@@ -13,7 +13,8 @@ from scipy.special import stdtr
 
 from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import Estimates, Reason
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints

@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import (
     MAX_JACKKNIFE_GROUPS,
@@ -88,10 +89,10 @@ class Measure:
 
     def undefined(self, n_people: int) -> str:
         """Say why values are not defined, where they are not."""
-        why = "undefined: no label with varied answers"
+        why = Reason(Cause.NONE, of="label with varied answers")
         if self.pooled:
             why += f", and {LEAST_SHARED} stimuli that two people answered"
-        return "undefined: one person agrees with nobody else" if n_people < 2 else why
+        return Reason(Cause.ONE_PERSON) if n_people < 2 else why
 
     @property
     def of_a_person(self) -> str:
@@ -274,7 +275,7 @@ class Measured:
                     "n_items": int(shared[k, f].sum()),
                     "n_raters": panel.n_people,
                     "n_ratings": int(shared[k, f].sum()),
-                    "undefined": "undefined: one answer throughout",
+                    "undefined": Reason(Cause.CONSTANT, of="answers"),
                 }
                 for f, model in enumerate(panel.models)
                 for k, label in enumerate(panel.labels)

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 
@@ -479,4 +480,4 @@ def why_undefined(wins: Floats, systems: Sequence[str]) -> str:
         name = joined(np.array(systems, dtype=object)[inside][:5].tolist())
         if not (wins[np.ix_(~inside, inside)] > 0).any():
             return f"undefined: {name} never lost to the others (prior gives a finite scale)"
-    return "undefined: no chain of wins over all (prior gives a finite scale)"
+    return Reason(Cause.NO_CHAIN_OF_WINS)

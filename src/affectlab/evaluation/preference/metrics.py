@@ -13,6 +13,7 @@ import polars as pl
 
 from affectlab.core.arrays import blocks_of, places_in
 from affectlab.core.errors import InputError, check_number
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import (
     Uncertainty,
     check_confidence,
@@ -251,7 +252,9 @@ def _means(scored: _Scored) -> pl.DataFrame:
                     "high": float(told.high[k]),
                     "p": p if name == _LESS else _NAN,
                     "n": int(part.base[inside[:, k]].sum()),
-                    "status": "ok" if values[k] == values[k] else "undefined: no item with a score",
+                    "status": "ok"
+                    if values[k] == values[k]
+                    else Reason(Cause.NONE, of="item with a score"),
                 }
             )
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -285,7 +288,7 @@ def _differences(scored: _Scored) -> pl.DataFrame:
                 "value": value,
                 "gap": gap,
                 "n": int(part.base.sum()),
-                "status": "ok" if known else "undefined: no item that both score",
+                "status": "ok" if known else Reason(Cause.NONE, of="item that both score"),
             }
         )
     together = sum(row["status"] == "ok" for row in rows)

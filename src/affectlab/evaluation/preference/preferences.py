@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import (
     Target,
     check_confidence,
@@ -387,7 +388,7 @@ def _shares(
         n_items=len(tally.items) or n_votes,
         n_raters=tally.n_judges,
         n_ratings=n_votes,
-        status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
+        status=np.where(n > 0, "ok", Reason(Cause.NONE, of="decided votes")).tolist(),
         extra={
             "count": k.astype(np.int64),
             "of": n.astype(np.int64),
@@ -507,7 +508,7 @@ def _side(
         n_items=np.unique(votes.item[rows]).size,
         n_raters=np.unique(votes.judge[rows]).size,
         n_ratings=n,
-        status="ok" if n else "undefined: nothing was decided",
+        status="ok" if n else Reason(Cause.NONE, of="decided votes"),
         extra={"count": [k], "of": [n], "p": [p]},
     )
 

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
+from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import Ends, student
@@ -52,7 +53,7 @@ _MODELLED = {
 _DRAWS = 10_000
 """Draws of all strengths, for the chance that a system is the strongest."""
 _NOT_DETERMINED = f"{NO_INTERVAL}not defined without one of the clusters"
-_UNLINKED = "undefined: never compared, not even through others"
+_UNLINKED = Reason(Cause.NEVER_COMPARED)
 _ONE_CLUSTER = f"{NO_INTERVAL}a single cluster"
 
 

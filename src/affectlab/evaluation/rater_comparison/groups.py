@@ -11,6 +11,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause
 from affectlab.core.inference import check_confidence, check_n_boot, draw_weights, tails
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
@@ -273,7 +274,7 @@ def _compare(a: Floats, b: Floats) -> dict[str, Any]:
         "n_a": a.size,
         "n_b": b.size,
         "n_items": a.size + b.size,
-        "status": "undefined: a group has no defined kappa",
+        "status": Cause.GROUP_WITHOUT_KAPPA,
     }
     if not (a.size and b.size):
         return row

@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Value
 from affectlab.core.types import Floats, Ints
@@ -229,8 +230,8 @@ def spearman_of_sides(
     from affectlab.core.compiled import in_threads
 
     in_threads(one_label, range(len(labels)))
-    status = np.where(np.isnan(rho), "undefined: constant ratings", "ok")
-    status = np.where(n < 2, "undefined: fewer than two common items", status)
+    status = np.where(np.isnan(rho), Reason(Cause.CONSTANT, of="ratings"), "ok")
+    status = np.where(n < 2, Reason(Cause.FEWER, least=2, of="common items"), status)
     return KappaResult.of_pairs(
         labels,
         names,

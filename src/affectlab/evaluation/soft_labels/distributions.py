@@ -20,6 +20,7 @@ from affectlab.core.errors import (
     check_once,
     unknown_name,
 )
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
@@ -341,7 +342,7 @@ class LabelDistributions:
     def status(self) -> tuple[str, ...]:
         """Of each stimulus: ``ok``, or why it has no distribution."""
         empty = np.isnan(self.values).any(axis=1)
-        return tuple(np.where(empty, "undefined: nobody chose a label", "ok").tolist())
+        return tuple(np.where(empty, Reason(Cause.NONE, of="chosen label"), "ok").tolist())
 
     @cached_property
     def _place(self) -> dict[str, int]:

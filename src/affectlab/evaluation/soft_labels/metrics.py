@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Text
@@ -262,8 +263,8 @@ def _why_none(n_endless: int, *, are_differences: bool) -> str:
     if n_endless:
         return f"infinite: a label that was chosen is given 0 at {where}"
     if are_differences:
-        return "undefined: no stimulus on which both are defined"
-    return "undefined: no stimulus with a distribution on both sides"
+        return Reason(Cause.NONE, of="stimulus on which both are defined")
+    return Reason(Cause.NONE, of="stimulus with a distribution on both sides")
 
 
 def soft_label_metrics(
@@ -507,7 +508,9 @@ def metrics_of_sides(
             1,
             int(people.n_raters[both.shared[name]].sum()),
             "model",
-            "" if both.shared[name].any() else "undefined: no stimulus in common with people",
+            ""
+            if both.shared[name].any()
+            else Reason(Cause.NONE, of="stimulus in common with people"),
         )
         for name, predicted in both.predicted.items()
     ]
@@ -539,7 +542,7 @@ def _people_rows(
         for units, first, second in ballots.halves(n_splits, both.smoothing, rng)
     )
     count = int(np.unique(rater).size)
-    alone = "" if unit.size else "undefined: no stimulus with two people"
+    alone = "" if unit.size else Reason(Cause.NONE, of="stimulus with two people")
     for name, parts in ((ONE_PERSON, [(scores, row)]), (HALVES, halves)):
         mean = mean_by_stimulus(parts, measures.names, len(people))
         yield Row({"rater": name}, mean, count, unit.size, "people", alone)
@@ -547,7 +550,9 @@ def _people_rows(
         mine = rater == code
         part = {metric: value[mine] for metric, value in scores.items()}
         wide = mean_by_stimulus([(part, row[mine])], measures.names, len(people))
-        missing = "" if mine.any() else "undefined: no stimulus that somebody else answered"
+        missing = (
+            "" if mine.any() else Reason(Cause.NONE, of="stimulus that somebody else answered")
+        )
         yield Row({"rater": name}, wide, 1, int(mine.sum()), "person", missing)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import wilson_interval
 from affectlab.models.hinted.plan import HintedPlan
 from affectlab.models.hinted.state import DECOY, MAIN, Answered
@@ -210,5 +211,7 @@ def acceptance_table(
         n_items=n.astype(np.int64),
         n_raters=1,
         n_ratings=n.astype(np.int64),
-        status=["ok" if total else "undefined: no picture with such a hint" for total in n],
+        status=[
+            "ok" if total else Reason(Cause.NONE, of="picture with such a hint") for total in n
+        ],
     )

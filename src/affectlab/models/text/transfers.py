@@ -15,6 +15,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count
 from affectlab.models.text.classifier import TextClassifier
@@ -155,7 +156,8 @@ class Transfer:
             n_items=tested,
             n_raters=[len(found) for found in values],
             status=[
-                "ok" if np.isfinite(value) else "undefined: no label in tests" for value in mean
+                "ok" if np.isfinite(value) else Reason(Cause.NONE, of="label in tests")
+                for value in mean
             ],
         )
 

@@ -14,6 +14,7 @@ import polars as pl
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab.core.tables import Count, Interval, Value
 from affectlab.core.types import Bools, Floats, Ints
@@ -262,7 +263,9 @@ def score_means(
         target="clusters" if clusters else "stimuli",
         n_items=np.tile(sizes, len(scores)),
         n_ratings=np.tile(sizes, len(scores)),
-        status=["ok" if not math.isnan(value) else "undefined: no item" for value in point],
+        status=[
+            "ok" if not math.isnan(value) else Reason(Cause.NONE, of="item") for value in point
+        ],
     )
     whole = "; ".join(f"{one.metric} {number(one.mean, 3)}" for one in scores)
     shown = Count("n_items", "texts"), Value(head="mean"), Interval()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.compiled import in_threads
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
@@ -212,10 +213,10 @@ def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:
 def _reason(part: Pairable | None) -> str:
     """Why alpha is not defined, where it is not."""
     if part is None:
-        return "undefined: no unit with two ratings"
+        return Reason(Cause.NONE, of="unit with two ratings")
     if part.value.min() == part.value.max():
-        return "undefined: one category"
-    return "undefined: no expected disagreement"
+        return Reason(Cause.ONE_CATEGORY)
+    return Reason(Cause.NONE, of="expected disagreement")
 
 
 @dataclass(frozen=True, eq=False)

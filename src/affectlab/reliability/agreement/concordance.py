@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import (
@@ -50,9 +51,9 @@ _SMALL = 1 << 14
 """Cells of a table of raters by stimuli up to which gaps do not matter for speed."""
 _FULL = 0.1
 """Share of cells with an answer from which on all pairs of raters are multiplied at once."""
-_NO_PAIRS = "undefined: no two raters share two stimuli"
-_FEW = "undefined: fewer than two stimuli shared"
-_CONSTANT = "undefined: all answers are equal"
+_NO_PAIRS = Reason(Cause.NONE, of="two raters who share two stimuli")
+_FEW = Reason(Cause.FEWER, least=2, of="shared stimuli")
+_CONSTANT = Reason(Cause.CONSTANT, of="answers")
 _BESIDE = {
     "correlation": "r",
     "accuracy": "accuracy",

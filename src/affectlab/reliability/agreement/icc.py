@@ -14,6 +14,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Ends, Statistic
 from affectlab.core.types import Bools, Floats
@@ -56,14 +57,14 @@ _MISSING = ("available", "listwise")
 
 _ROUNDING = 1e-12
 """Variances up to this share of the whole are what rounding leaves of none."""
-_NO_VARIANCE = "undefined: no variance"
-_NEGATIVE_SIGNAL = "undefined: the variance between units is estimated below zero"
+_NO_VARIANCE = Reason(Cause.NONE, of="variance")
+_NEGATIVE_SIGNAL = Reason(Cause.NEGATIVE_VARIANCE)
 _TOO_LARGE = f"undefined: more than {MOST_LEVELS:,} units and as many raters"
 _TOO_MANY = f"{NO_INTERVAL}more than 3 million ratings"
-_CONFOUNDED = "undefined: the ratings do not tell raters and noise apart"
-_ONLY_RATERS = "undefined: only raters differ"
-_NO_PAIRS = "undefined: no unit with two ratings"
-_ONE_RATER = "undefined: fewer than two raters"
+_CONFOUNDED = Reason(Cause.CONFOUNDED_RATERS)
+_ONLY_RATERS = Reason(Cause.ONLY_RATERS_DIFFER)
+_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
+_ONE_RATER = Reason(Cause.FEWER, least=2, of="raters")
 _ONLY_LEVELS = f"{NO_INTERVAL}raters differ in level alone, which leaves no error to estimate"
 
 
@@ -110,7 +111,11 @@ def _of_complete_units(parts: Sequence[Answers], forms: Sequence[str]) -> list[_
         m = np.bincount(part.unit, minlength=len(part.units))
         n_raters = int(np.count_nonzero(np.bincount(part.rater)))
         n_items = int((m == n_raters).sum()) if n_raters else 0
-        status = _ONE_RATER if n_raters < 2 else "undefined: fewer than two units rated by everyone"
+        status = (
+            _ONE_RATER
+            if n_raters < 2
+            else Reason(Cause.FEWER, least=2, of="units rated by everyone")
+        )
         none = _undefined(
             len(forms),
             status,
@@ -322,7 +327,7 @@ def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
         "used": part,
     }
     if n_paired == 0 or n_items < 2:
-        reason = _NO_PAIRS if n_paired == 0 else "undefined: fewer than two units"
+        reason = _NO_PAIRS if n_paired == 0 else Reason(Cause.FEWER, least=2, of="units")
         return _undefined(len(forms), reason, **counts)
     if np.ptp(part.value) == 0:
         return _undefined(len(forms), _NO_VARIANCE, **counts)

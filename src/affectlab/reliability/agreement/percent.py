@@ -11,6 +11,7 @@ import numpy as np
 
 from affectlab.core.arrays import distinct
 from affectlab.core.errors import check_number
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers
@@ -74,7 +75,7 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(answers.label, minlength=len(labels)),
-        undefined="undefined: no unit with two ratings",
+        undefined=Reason(Cause.NONE, of="unit with two ratings"),
     )
 
 

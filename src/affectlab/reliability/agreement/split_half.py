@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, by_name, check_confidence, infer
 from affectlab.core.jackknife import Jackknife, LeaveOneOut
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, by_formula
@@ -64,8 +65,8 @@ _DEALT_AGAIN = 6
 _SPLITS_WITHOUT = 10
 """Splits that are scored anew without each rater."""
 _METHODS = ("reml", "p910", "mle", "mean")
-_TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
-_CONSTANT = "undefined: all scores of a half are equal"
+_TOO_FEW = Reason(Cause.FEWER, least=2, of="stimuli with ratings in both halves")
+_CONSTANT = Reason(Cause.CONSTANT, of="scores of a half")
 
 
 @of_known_raters

@@ -12,7 +12,8 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_number
-from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
+from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import by_name, check_confidence, streams
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -45,7 +46,7 @@ _MOST_CLASSES = 30
 _SURE = 0.95
 _FEWEST_SHARED = 2
 """Answers of a rater to what others answered, too, from which on errors show."""
-_ALONE = "undefined: fewer than two answers to what other raters answered"
+_ALONE = Reason(Cause.FEWER, least=2, of="answers to what other raters answered")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, by_formula
 from affectlab.core.types import Bools, Floats, Ints
@@ -403,7 +404,7 @@ class _Means:
             n_items=found.items[used],
             n_raters=known.sum(axis=1),
             n_ratings=np.where(known, n, 0).sum(axis=1),
-            undefined="undefined: no rater with a defined correlation",
+            undefined=Reason(Cause.NONE, of="rater with a defined correlation"),
             targets=STIMULI_AND_RATERS,
             n_groups=_MOST_LEFT_OUT,
             corrects_raters=False,
@@ -501,7 +502,9 @@ def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estim
     label, rater = np.divmod(rows, len(found.raters))
     value, n = value[rows], found.n[rows]
     undefined = np.where(
-        n < 2, "undefined: fewer than two examples shared", "undefined: constant ratings"
+        n < 2,
+        Reason(Cause.FEWER, least=2, of="shared examples"),
+        Reason(Cause.CONSTANT, of="ratings"),
     )
     statistic = by_formula(
         value,

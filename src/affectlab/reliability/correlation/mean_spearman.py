@@ -15,6 +15,7 @@ from affectlab.core.arrays import mean_of_defined, ratio, rising
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
@@ -392,7 +393,9 @@ def _by_label(panel: Panel, method: str) -> Statistic:
     """The correlation of every rater on every label."""
     n_labels, n = len(panel.labels), panel.n_pairs.ravel()
     undefined = np.where(
-        n < 2, "undefined: fewer than two stimuli shared", "undefined: constant ratings"
+        n < 2,
+        Reason(Cause.FEWER, least=2, of="shared stimuli"),
+        Reason(Cause.CONSTANT, of="ratings"),
     )
 
     def evaluate(draws: Draws) -> Floats:
@@ -433,7 +436,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
         n_items=panel.n_items,
         n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
-        undefined="undefined: no label with a defined correlation",
+        undefined=Reason(Cause.NONE, of="label with a defined correlation"),
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
@@ -442,7 +443,9 @@ def _tested(
         n_items=int(data.example[-1]) + 1,
         n_raters=n,
         n_ratings=data.values.size,
-        status=np.where(n > 0, "ok", "undefined: no rater with a defined correlation").tolist(),
+        status=np.where(
+            n > 0, "ok", Reason(Cause.NONE, of="rater with a defined correlation")
+        ).tolist(),
     )
     significant: NDArray[np.bool_] = (corrected < alpha) & (value > 0)
     return Estimates.of(

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, name_hint
-from affectlab.core.estimates import Reason
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Value
@@ -87,7 +87,7 @@ _DIFFERENCES: tuple[Column, ...] = (
     PValue("p_holm", "p (Holm)"),
 )
 _FIT = ("infit", "infit_p", "outfit", "outfit_p")
-_NOTHING_TO_FIT = "undefined: with so few raters and categories the model fits any answers"
+_NOTHING_TO_FIT = Reason(Cause.ALWAYS_FITS)
 _FITTED = 1e-6
 """Distance of infit and outfit from 1 below which the parameters leave nothing to misfit."""
 _NO_GROUPS = ("stimulus", "rater", "label", "value", *ROW_COLUMNS)
@@ -500,7 +500,7 @@ class _Panel:
             yield f"{self.design.name}: no infit of {who}: {why}"
 
 
-_NO_DIFFERENCES = "undefined: fewer than two raters have answers that tell in two groups"
+_NO_DIFFERENCES = Reason(Cause.FEWER, least=2, of="raters with informative answers in two groups")
 
 
 @dataclass(frozen=True, eq=False)
@@ -648,11 +648,11 @@ def _rater_status(answers: OrderedAnswers, model: _Model, n: int) -> tuple[str, 
         if rater in modelled:
             words = "ok"
             if np.isnan(modelled[rater]):
-                words = "undefined: does not use both ends of the scale, as own thresholds need"
+                words = Reason(Cause.ENDS_UNUSED)
         elif (given == 0).all() or (given == last).all():
-            words = "undefined: all answers are at one end of the scale"
+            words = Reason(Cause.ONE_END)
         else:
-            words = "undefined: all answers to stimuli that tell raters apart are at one end"
+            words = Reason(Cause.ONE_END_WHERE_INFORMATIVE)
         made.append(words)
     return tuple(made)
 

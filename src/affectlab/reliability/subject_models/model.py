@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates, withhold_certainty
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
@@ -342,7 +343,7 @@ _KNOWN_WEIGHTS = (
     "where those of inconsistency held in 12 to 53 %; those of reml in 95 %"
 )
 _SMALL_PANEL = 8
-_ONE_RATER = "undefined: one rater, so bias and score cannot be told apart"
+_ONE_RATER = Reason(Cause.ONE_RATER_OF_BIAS)
 _COLLAPSED = "collapsed: one rater has all the weight"
 _AGREED = "raters agree exactly but for their biases"
 _SATURATED = "as many scores and biases as ratings, so that errors are undefined"

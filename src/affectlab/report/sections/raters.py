@@ -7,6 +7,7 @@ import polars as pl
 
 from affectlab.core.arrays import pearson
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.files.columns import require_columns
 from affectlab.core.inference import summarise_one
 from affectlab.core.tables import (
@@ -191,7 +192,7 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
         if study.n_boot and not np.isnan(value):
             spread = summarise_one(value, drawn, 0.95).single
             low, high = spread["low"], spread["high"]
-        status = "undefined: fewer than three stimuli, or one value" if np.isnan(value) else "ok"
+        status = Reason(Cause.FEW_OR_CONSTANT) if np.isnan(value) else "ok"
         rows.append((str(label), value, low, high, len(pairs), status))
     frame = pl.DataFrame(
         rows, schema=["label", "value", "low", "high", "n_items", "status"], orient="row"

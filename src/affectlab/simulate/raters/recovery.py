@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.arrays import pearson, places_in
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.files.columns import require_columns
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, YesNo
@@ -203,9 +204,9 @@ def _label_rows(score: Floats, true: Floats, labels: tuple[str, ...]) -> pl.Data
         x, y = score[found, index], true[found, index]
         status, spearman = "ok", math.nan
         if len(x) < 2:
-            status = "undefined: fewer than two stimuli"
+            status = Reason(Cause.FEWER, least=2, of="stimuli")
         elif np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
-            status = "undefined: one value"
+            status = Reason(Cause.CONSTANT, of="values")
         else:
             spearman = float(stats.spearmanr(x, y).statistic)
         rmse = float(np.sqrt(np.mean((x - y) ** 2))) if len(x) else math.nan

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from affectlab.core.arrays import ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally
@@ -34,7 +35,9 @@ def ecc(tally: Tally) -> Floats:
     return ratio(tally.closeness, tally.n)
 
 
-@class_metric(title="EMC", needs="costs", undefined="undefined: no mistakes", of_mistakes=True)
+@class_metric(
+    title="EMC", needs="costs", undefined=Reason(Cause.NONE, of="mistakes"), of_mistakes=True
+)
 def emc(tally: Tally) -> Floats:
     r"""Compute the emotional misclassification confidence: how mild the mistakes are.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from affectlab.core.arrays import mean_of_defined, ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally
@@ -15,7 +16,9 @@ def _macro(per_label: Floats, tally: Tally) -> Floats:
     return mean_of_defined(np.where(tally.occurs, per_label, np.nan), -1)
 
 
-@class_metric(title="macro precision", undefined="undefined: no label has a precision", macro=True)
+@class_metric(
+    title="macro precision", undefined=Reason(Cause.NONE, of="label with a precision"), macro=True
+)
 def macro_precision(tally: Tally, zero_division: float) -> Floats:
     """Compute the mean precision of the labels that occur.
 
@@ -31,7 +34,9 @@ def macro_precision(tally: Tally, zero_division: float) -> Floats:
     return _macro(tally.precision(zero_division), tally)
 
 
-@class_metric(title="macro recall", undefined="undefined: no label has a recall", macro=True)
+@class_metric(
+    title="macro recall", undefined=Reason(Cause.NONE, of="label with a recall"), macro=True
+)
 def macro_recall(tally: Tally, zero_division: float) -> Floats:
     """Compute the mean recall of the labels that occur.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from affectlab.core.arrays import ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally
 
-_ONE_LABEL = "undefined: one label throughout"
+_ONE_LABEL = Reason(Cause.ONE_LABEL)
 
 
 def _kappa(observed: Floats, expected: Floats) -> Floats:

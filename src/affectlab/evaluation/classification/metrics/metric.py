@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels, counts_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
@@ -63,7 +64,7 @@ class ClassificationMetric:
     better: Literal["higher", "lower"] = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Least and largest value."""
-    undefined: str = "undefined: no items"
+    undefined: str = Reason(Cause.NONE, of="items")
     """Why it is not defined, where it is not."""
     of_mistakes: bool = False
     """Whether it looks at mistakes alone."""

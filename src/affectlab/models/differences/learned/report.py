@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.core.arrays import pearson, weighted_quantile
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import side_by_side
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
@@ -57,7 +58,7 @@ class Ranked:
     def measure(self, predicted: Floats) -> tuple[float, float, float, str]:
         """Give SROCC, PLCC, root mean squared error, and a status."""
         if self.scores.size < 3:
-            return np.nan, np.nan, np.nan, "undefined: fewer than three pairs"
+            return np.nan, np.nan, np.nan, Reason(Cause.FEWER, least=3, of="pairs")
         for what, values in (("scores", self.scores), ("predictions", predicted)):
             if not np.isfinite(values).all():
                 return np.nan, np.nan, np.nan, f"undefined: {what} are not finite"

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
@@ -43,7 +44,7 @@ Chance: TypeAlias = Callable[[Any, Floats], Any]
 to the agreement by chance, shape (rows,) or one number; plain arithmetic."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NO_PAIRS = "undefined: no unit with two ratings"
+_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
 _ALL = 1 - 1e-12
 """Agreement by chance above which there is no other to be had."""
 _BLOCK = 1 << 22
@@ -172,7 +173,7 @@ def _statistic(
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
         log_odds_from=least_agreement(n_items, n_ratings),
-        undefined=[_NO_PAIRS if part is None else "undefined: one category" for part in parts],
+        undefined=[_NO_PAIRS if part is None else Reason(Cause.ONE_CATEGORY) for part in parts],
     )
 
 

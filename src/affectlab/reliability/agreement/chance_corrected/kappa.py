@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.jackknife import LEAST_EFFECTIVE, LeaveOneOut, around, too_few
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, Statistic, by_formula
@@ -223,7 +224,9 @@ class Kappas(NamedTuple):
     @property
     def status(self) -> list[str]:
         """Say where there is no kappa, and why."""
-        why = np.where(self.n == 0, "undefined: no common items", "undefined: one category")
+        why = np.where(
+            self.n == 0, Reason(Cause.NONE, of="common items"), Reason(Cause.ONE_CATEGORY)
+        )
         status: list[str] = np.where(np.isnan(self.value), why, "ok").tolist()
         return status
 
