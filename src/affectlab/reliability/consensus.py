@@ -55,7 +55,8 @@ class Batch:
     """Highest agreement that fits the votes."""
     inferred: bool
     """True when totals, not votes of this round alone, were needed."""
-    status: str = "ok"
+    reason: Reason | None = None
+    """Why the agreement is not known, where it is not."""
     label: str | None = None
     """The label, when the flow was asked for by label."""
 
@@ -456,7 +457,7 @@ def _batch(
         low,
         high,
         inferred=inferred,
-        status="ok" if known else (_SPLIT_UNKNOWN if items else _EMPTY),
+        reason=None if known else (_SPLIT_UNKNOWN if items else _EMPTY),
         label=label,
     )
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.inference import check_confidence
 from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
@@ -95,7 +96,8 @@ def mean_opinion_scores(
         se=se,
         low=low,
         high=high,
-        method="mean opinion score" + (", pooled error" if interval == "pooled" else ""),
+        statistic=("mean opinion score", *(["pooled error"] if interval == "pooled" else [])),
+        interval=IntervalFact("analytic", formula=Formula.STUDENT),
         target="raters",
         n_items=1,
         n_raters=n.tolist(),
