@@ -200,7 +200,8 @@ class IntervalFact:
     over: tuple[str, ...] = ()
     """What was left out or drawn, such as ``("stimuli", "raters")`` or ``("actors",)``."""
     n_groups: tuple[int, ...] = ()
-    """Random groups of each that were left out in place of single ones, 0 for single ones."""
+    """Random groups of each that were left out in place of single ones, 0 where single ones were;
+    empty where no groups were left out."""
     formula: Formula | None = None
     replicates: int | None = None
     undefined: int = 0
