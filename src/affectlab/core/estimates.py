@@ -366,8 +366,17 @@ class Estimates(Result):
         def column(name: str) -> list[Any]:
             return [row[name] for row in rows]
 
-        own = [name for name in ESTIMATE_COLUMNS if rows and name in rows[0]] or ["value"]
+        taken = (name for name in ESTIMATE_COLUMNS if name not in ("method", "options"))
+        own = [name for name in taken if rows and name in rows[0]] or ["value"]
         given: dict[str, Any] = {**shared, **{name: column(name) for name in own}}
+        if rows and "options" in rows[0]:
+            given["statistic"] = [(row["statistic"], *row["options"]) for row in rows]
+        for name, kind in (("interval", IntervalFact), ("reason", Reason)):
+            if name in own:
+                cells = given[name]
+                given[name] = [
+                    kind.of_row(one) if isinstance(one, Mapping) else one for one in cells
+                ]
         made = cls.build({key: column(key) for key in keys}, **given)
         return made.with_columns(
             [pl.Series(name, column(name), dtype=kind) for name, kind in extra.items()]

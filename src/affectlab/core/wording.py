@@ -47,7 +47,7 @@ REASONS = {
     Cause.EQUAL_RATERS: "two raters, assumed to be equally inconsistent",
     Cause.COUNTED_AS_ONE: "counts as one with {of}",
     Cause.ANSWERS_ALIKE: "answers like {of}",
-    Cause.UNIDENTIFIED_FACTOR: "a factor of fewer than {least} items is not identified",
+    Cause.UNIDENTIFIED_FACTOR: "a factor of fewer than {few} items is not identified",
     Cause.UNDEFINED_EVERYWHERE: "{of} is not defined for any label",
     Cause.ALL_AT_ONE_END: "all answers to each stimulus, or of each rater, are at one end",
     Cause.INFINITE_DISTANCE: "some raters answer higher than others on every shared stimulus"
@@ -58,7 +58,7 @@ REASONS = {
     Cause.ONE_ANSWER_EACH: "each rater always gives one answer",
     Cause.TOO_LARGE: "more than {n} {of}",
     Cause.NONE: "no {of}",
-    Cause.FEWER: "fewer than {least} {of}",
+    Cause.FEWER: "fewer than {few} {of}",
     Cause.CONSTANT: "constant {of}",
     Cause.ONE_LABEL: "one label throughout",
     Cause.ZERO_CHANCE: "infinite, since a label that was chosen is given 0 at {units}",
@@ -138,7 +138,8 @@ def reason_text(reason: Reason) -> str:
     one, least = one_of(reason.of), reason.least
     return REASONS[reason.cause].format(
         n=count(n),
-        least=_NUMBERS.get(least, least),
+        least=least,
+        few=least if least is None else _NUMBERS.get(least, least),
         of=reason.of,
         one=one,
         units=plural(n, one, reason.of),
@@ -149,7 +150,7 @@ def interval_text(interval: IntervalFact) -> str:
     """Say how an interval was made."""
     over = joined(interval.over) if interval.over else ""
     if interval.kind == "analytic":
-        text = "interval by formula" if interval.formula is None else _FORMULAS[interval.formula]
+        text = "" if interval.formula is None else _FORMULAS[interval.formula]
         return f"{text} over {over}" if over else text
     groups = [
         f"{what} in {n} groups"

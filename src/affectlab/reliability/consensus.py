@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.facts import Cause, Reason
+from affectlab.core.facts import Cause, Reason, reason_type
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
@@ -94,7 +94,7 @@ _TYPES = {
     "agreement_low": pl.Float64,
     "agreement_high": pl.Float64,
     "inferred": pl.Boolean,
-    "status": pl.String,
+    "reason": reason_type(),
 }
 _COLUMNS = (
     Key("label"),

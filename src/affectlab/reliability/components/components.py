@@ -303,7 +303,9 @@ def _posterior(design: Design) -> tuple[Design, Posterior | None]:
 
 def _about(design: Design, fit: Components | None, *, intervals: bool) -> dict[str, Any]:
     """How a value and its interval are made, counts, and why there is no value."""
-    made = _interval(fit) if fit is not None and intervals else {"interval": None, "reason": None}
+    made: dict[str, Any] = {"interval": None, "reason": None}
+    if fit is not None and intervals:
+        made = _interval(fit)
     made["reason"] = design.reason or made["reason"]
     return {"statistic": "" if fit is None else fit.method, **made, **design.counts}
 

@@ -235,7 +235,7 @@ def mixed_model(
     # Profiles of variances take far longer than tests, and are no question of this function.
     components = [row for one in fits for row in component_rows(one.design, one.fit, factors, None)]
     rows = [row for one in fits for row in _term_rows(one, names)]
-    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64, "reason": pl.String}
+    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
     terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
     terms = replace(terms, frame=_with_holm(terms.frame, "term"))
 

@@ -69,7 +69,8 @@ def mean_opinion_scores(
     --------
     >>> scores = mean_opinion_scores([[1, 5], [2, float("nan")], [3, float("nan")]])
     >>> scores["rating", "0"]
-    Estimate(2.000 [-0.484, 4.484], mean opinion score, pooled error; 1 items, 3 raters, 3 ratings)
+    Estimate(2.000 [-0.484, 4.484], mean opinion score, pooled error; Student's
+    interval; 1 items, 3 raters, 3 ratings)
     >>> scores.to_frame()["sd"].to_list()
     [1.0, nan]
     """
