@@ -229,6 +229,27 @@ class Estimates(Result):
         keys = (column for column in first.columns if column.is_key)
         return replace(self, tables=(replace(first, columns=(*keys, *columns), **more), *rest))
 
+    def with_coverage(self, known: Sequence[tuple[float, str] | None]) -> Self:
+        """Put the coverage of intervals in simulated studies, and their design, to each row."""
+        import polars as pl
+
+        from affectlab.core.wording import method_text
+
+        intervals, methods = [], []
+        for (_, one), held in zip(self, known, strict=True):
+            made = one.interval
+            if held is not None and made is not None:
+                made = replace(made, coverage=held[0], design=held[1])
+            intervals.append(made)
+            reason = one.reason if one.ok else None
+            methods.append(method_text((one.statistic, *one.options), made, reason))
+        return self.with_frame(
+            self.frame.with_columns(
+                pl.Series("method", methods, dtype=pl.String),
+                fact_column("interval", intervals, interval_type()),
+            )
+        )
+
     def with_frame(self, frame: pl.DataFrame) -> Self:
         """Take another frame with the same columns."""
         first, *rest = self.tables
@@ -276,14 +297,15 @@ class Estimates(Result):
         ]
         given = zip(_NUMBERS, (value, se, low, high), strict=True)
         numbers = [column(name, one, pl.Float64) for name, one in given]
-        *ends, withheld = withhold_certainty(*(one.to_numpy() for one in numbers), size)
+        values, errors, lows, highs = (one.to_numpy() for one in numbers)
+        *ends, withheld = withhold_certainty(values, errors, lows, highs, size)
         columns += [numbers[0], *(pl.Series(*end) for end in zip(_NUMBERS[1:], ends, strict=True))]
         has = ~np.isnan(ends[1]) | ~np.isnan(ends[2])
         columns.append(column("target", target, pl.String).set(~pl.Series(has), "none"))
         of_counts = zip(_COUNTS, (n_items, n_raters, n_ratings), strict=True)
         columns += [column(name, one, pl.Int64) for name, one in of_counts]
         if status is None:
-            unknown = pl.Series(np.isnan(numbers[0].to_numpy()))
+            unknown = pl.Series(np.isnan(values))
             columns.append(column("status", "ok", pl.String).set(unknown, "undefined"))
         else:
             columns.append(column("status", status, pl.String))
@@ -301,7 +323,7 @@ class Estimates(Result):
         >>> Estimates.collect({"of": ["a"]}, [Estimate(0.5, "mean")])["a"]
         Estimate(0.500, mean; 0 items, 0 raters, 0 ratings)
         """
-        columns = {
+        columns: dict[str, Any] = {
             name: [getattr(one, name) for one in estimates]
             for name in ESTIMATE_COLUMNS
             if name not in ("method", "statistic", "options")
@@ -335,8 +357,17 @@ class Estimates(Result):
         def column(name: str) -> list[Any]:
             return [row[name] for row in rows]
 
-        own = [name for name in ESTIMATE_COLUMNS if rows and name in rows[0]] or ["value"]
+        taken = (name for name in ESTIMATE_COLUMNS if name not in ("method", "options"))
+        own = [name for name in taken if rows and name in rows[0]] or ["value"]
         given: dict[str, Any] = {**shared, **{name: column(name) for name in own}}
+        if rows and "options" in rows[0]:
+            given["statistic"] = [(row["statistic"], *row["options"]) for row in rows]
+        for name, kind in (("interval", IntervalFact), ("reason", Reason)):
+            if name in own:
+                cells = given[name]
+                given[name] = [
+                    kind.of_row(one) if isinstance(one, Mapping) else one for one in cells
+                ]
         made = cls.build({key: column(key) for key in keys}, **given)
         return made.with_columns(
             [pl.Series(name, column(name), dtype=kind) for name, kind in extra.items()]

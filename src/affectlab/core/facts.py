@@ -19,10 +19,12 @@ alpha", "ordinal")``."""
 
 
 class Status(StrEnum):
-    """Whether a value is defined."""
+    """Whether a value is defined, and can be relied on."""
 
     OK = "ok"
     UNDEFINED = "undefined"
+    DOUBTFUL = "doubtful"
+    """A number that the answers do not determine, such as one that a prior keeps finite."""
 
 
 class Cause(StrEnum):
@@ -42,11 +44,35 @@ class Cause(StrEnum):
     ONLY_LEVELS = "only_levels"
     NOT_THIS_FORMULA = "not_this_formula"
     NO_DRAWS = "no_draws"
+    FAR_FROM_NORMAL = "far_from_normal"
     # A value is not defined, or says less than it seems to.
     CONFOUNDED = "confounded"
     SHARES_NOTHING = "shares_nothing"
     CONSTANT_ANSWER = "constant_answer"
     ONE_CATEGORY = "one_category"
+    NO_FINITE_SEVERITIES = "no_finite_severities"
+    SEPARATE_GROUPS = "separate_groups"
+    NO_RESIDUAL_WITHIN = "no_residual_within"
+    NO_MAXIMUM = "no_maximum"
+    INSEPARABLE_FACTORS = "inseparable_factors"
+    INSEPARABLE_EFFECTS = "inseparable_effects"
+    CHANGES_WITHIN = "changes_within"
+    NO_RESIDUAL = "no_residual"
+    NOTHING_TWICE = "nothing_twice"
+    COLLAPSED = "collapsed"
+    SATURATED = "saturated"
+    EQUAL_RATERS = "equal_raters"
+    COUNTED_AS_ONE = "counted_as_one"
+    ANSWERS_ALIKE = "answers_alike"
+    UNIDENTIFIED_FACTOR = "unidentified_factor"
+    UNDEFINED_EVERYWHERE = "undefined_everywhere"
+    ALL_AT_ONE_END = "all_at_one_end"
+    INFINITE_DISTANCE = "infinite_distance"
+    ONLY_ONE = "only_one"
+    ALIKE_ANSWERS = "alike_answers"
+    RATERS_AGREE = "raters_agree"
+    ONE_ANSWER_EACH = "one_answer_each"
+    TOO_LARGE = "too_large"
     NONE = "none"
     FEWER = "fewer"
     CONSTANT = "constant"
@@ -161,6 +187,7 @@ class Formula(StrEnum):
     POSTERIOR = "posterior"
     LINEARISED = "linearised"
     NEWCOMBE = "newcombe"
+    F = "f"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates, withhold_certainty
-from affectlab.core.facts import Cause, Formula, IntervalFact, Reason, reasons_of
+from affectlab.core.facts import Cause, IntervalFact, Reason, reasons_of
 from affectlab.core.jackknife import Jackknife, LeaveOneOut, too_few
 from affectlab.core.statistic import (
     LEFT_OUT_OF_MANY,
@@ -520,7 +520,7 @@ def infer(
     >>> mean = Sums(np.column_stack([x, np.ones(5)]), lambda t: t[:, 0] / t[:, 1], every[0])
     >>> statistic = from_sums([mean], Design.of(every, 5, [np.array([0])], 1), keys={"of": ["x"]},
     ...                       bounds=(-np.inf, np.inf), method=["mean"], n_items=[5],
-    ...                       n_raters=[1], n_ratings=[5], undefined=Reason(Cause.NONE, of="values"))
+    ...                       n_raters=[1], n_ratings=[5], undefined="no values")
     >>> infer(statistic, interval="analytic")["x"]
     Estimate(3.000 [0.517, 5.483], mean; 5 items, 1 raters, 5 ratings)
     >>> round(infer(statistic, interval="jackknife")["x"].low, 3)
@@ -550,7 +550,7 @@ def infer(
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
     made: list[IntervalFact | None] = [None] * value.size
-    reasons: list[Reason | None] = list(made)
+    reasons: list[Reason | None] = [None] * value.size
     about = ["none"] * value.size
     if target == "sample":
         n_boot = 0
@@ -566,9 +566,10 @@ def infer(
                 )
             ends = statistic.closed(value, confidence)
             about, missing = list(_each(statistic.over, value.size)), list(reasons)
+            reasons = reasons_of(statistic.caution or None, value.size)
             made = [
-                IntervalFact(interval, (of,) if by == Formula.LINEARISED else (), formula=by)
-                for by, of in zip(_each(statistic.formula, value.size), about, strict=True)
+                by if isinstance(by, IntervalFact) else IntervalFact(interval, formula=by)
+                for by in _each(statistic.formula, value.size)
             ]
         else:
             _check_target(statistic, target)
@@ -644,7 +645,7 @@ def _slope(transform: Callable[[Floats], Floats], value: Floats) -> Floats:
 
 def _each(one: Any, n: int) -> Sequence[Any]:
     """Give what all rows have, or each has, for each row."""
-    return [one] * n if one is None or isinstance(one, str) else one
+    return [one] * n if one is None or isinstance(one, (str, IntervalFact)) else one
 
 
 def _first(

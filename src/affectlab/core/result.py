@@ -150,7 +150,7 @@ class Result:
         >>> from affectlab.core.estimates import Estimates
         >>> alpha = Estimates.build({"label": ["joy", "fear"]}, value=[0.5, 0.6], n_items=40,
         ...                         n_raters=3, n_ratings=120,
-        ...                         method="Krippendorff's alpha, ordinal")
+        ...                         statistic=("Krippendorff's alpha", "ordinal"))
         >>> alpha.methods().partition(",")[0]
         "We computed Krippendorff's alpha"
         >>> alpha.bibtex().count("@")

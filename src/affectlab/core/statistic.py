@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.facts import Formula, ReasonLike, What
+from affectlab.core.facts import Formula, IntervalFact, Reason, ReasonLike, What
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import many, option
 
@@ -267,14 +267,16 @@ class Statistic:
     influence: Callable[[], Floats] | None = None
     """What each stimulus adds to each value, to first order, shape (stimuli, rows): from it the
     formula follows for clusters of them."""
-    formula: Formula | Sequence[Formula | None] | None = None
-    """By which formula ``closed`` gives intervals: one, or one for each row."""
+    formula: Formula | IntervalFact | Sequence[Formula | IntervalFact | None] | None = None
+    """How ``closed`` makes intervals: one way, or one for each row."""
     over: str | Sequence[str] = "stimuli"
     """What intervals that ``closed`` gives are about, as ``target`` calls it."""
     bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[ReasonLike | None] = ()
     """Why each row has no interval, whatever a formula or leaving out gives."""
+    caution: Sequence[Reason | None] = ()
+    """Why intervals of a row by formula may hold too rarely."""
     targets: tuple[str, ...] = ("stimuli",)
     """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
     too; without ``"stimuli"`` it gives the point alone."""
@@ -379,7 +381,7 @@ class Statistic:
             design=Design(present, self.design.rater),
             evaluate=evaluate,
             closed=None if self.influence is None else closed,
-            formula=Formula.LINEARISED,
+            formula=IntervalFact("analytic", (clusters.units,), formula=Formula.LINEARISED),
             over=clusters.units,
             units=clusters.units,
             n_groups=self.n_groups or (MOST_CLUSTERS if n > MOST_CLUSTERS else None),

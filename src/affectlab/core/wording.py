@@ -25,12 +25,38 @@ REASONS = {
     Cause.ONLY_LEVELS: "raters differ in level alone, which leaves no error to estimate",
     Cause.NOT_THIS_FORMULA: "the formula is for {of}",
     Cause.NO_DRAWS: "no draws",
+    Cause.FAR_FROM_NORMAL: "for normal answers, which these are far from ({of})",
     Cause.CONFOUNDED: "{of}",
     Cause.SHARES_NOTHING: "too few stimuli in common with other raters",
     Cause.CONSTANT_ANSWER: "one answer to everything",
     Cause.ONE_CATEGORY: "one category",
+    Cause.NO_FINITE_SEVERITIES: "the likelihood has no maximum: raters keep one distance throughout"
+    ", or there are too few answers for so many thresholds",
+    Cause.SEPARATE_GROUPS: "raters fall into {n} groups without an informative stimulus in common",
+    Cause.NO_RESIDUAL_WITHIN: "answers to one {of} never differ, which leaves no residual",
+    Cause.NO_MAXIMUM: "the likelihood has no maximum",
+    Cause.INSEPARABLE_FACTORS: "the ratings do not separate the factors",
+    Cause.INSEPARABLE_EFFECTS: "the answers do not separate the effects of the attributes",
+    Cause.CHANGES_WITHIN: "attributes change within {of}",
+    Cause.NO_RESIDUAL: "the attributes leave no residual",
+    Cause.NOTHING_TWICE: "no rater answered anything twice",
+    Cause.COLLAPSED: "one rater has all the weight",
+    Cause.SATURATED: "as many scores and biases as ratings, so that errors are undefined",
+    Cause.EQUAL_RATERS: "two raters, assumed to be equally inconsistent",
+    Cause.COUNTED_AS_ONE: "counts as one with {of}",
+    Cause.ANSWERS_ALIKE: "answers like {of}",
+    Cause.UNIDENTIFIED_FACTOR: "a factor of fewer than {few} items is not identified",
+    Cause.UNDEFINED_EVERYWHERE: "{of} is not defined for any label",
+    Cause.ALL_AT_ONE_END: "all answers to each stimulus, or of each rater, are at one end",
+    Cause.INFINITE_DISTANCE: "some raters answer higher than others on every shared stimulus"
+    ", so that their distance is infinite",
+    Cause.ONLY_ONE: "only one {of}",
+    Cause.ALIKE_ANSWERS: "all answers are the same",
+    Cause.RATERS_AGREE: "raters do not differ: all answers to a stimulus are the same",
+    Cause.ONE_ANSWER_EACH: "each rater always gives one answer",
+    Cause.TOO_LARGE: "more than {n} {of}",
     Cause.NONE: "no {of}",
-    Cause.FEWER: "fewer than {least} {of}",
+    Cause.FEWER: "fewer than {few} {of}",
     Cause.CONSTANT: "constant {of}",
     Cause.ONE_LABEL: "one label throughout",
     Cause.NEVER_PREDICTED: "never predicted",
@@ -82,6 +108,7 @@ _FORMULAS = {
     Formula.POSTERIOR: "central posterior interval",
     Formula.LINEARISED: "linearised interval",
     Formula.NEWCOMBE: "Newcombe's interval",
+    Formula.F: "F interval",
 }
 _TARGETS = {
     "stimuli": "other items, the same raters",
@@ -99,7 +126,8 @@ def reason_text(reason: Reason) -> str:
     one, least = one_of(reason.of), reason.least
     return REASONS[reason.cause].format(
         n=count(n),
-        least=_NUMBERS.get(least, least),
+        least=least,
+        few=least if least is None else _NUMBERS.get(least, least),
         of=reason.of,
         one=one,
         units=plural(n, one, reason.of),
@@ -110,7 +138,7 @@ def interval_text(interval: IntervalFact) -> str:
     """Say how an interval was made."""
     over = joined(interval.over) if interval.over else ""
     if interval.kind == "analytic":
-        text = "interval by formula" if interval.formula is None else _FORMULAS[interval.formula]
+        text = "" if interval.formula is None else _FORMULAS[interval.formula]
         return f"{text} over {over}" if over else text
     groups = [
         f"{what} in {n} groups"
@@ -162,12 +190,13 @@ def undefined_text(reason: Reason | None) -> str:
 
 
 def status_text(row: Mapping[str, Any]) -> str:
-    """Say why the value of a row is not defined; empty where it is."""
+    """Say why the value of a row is not defined, or not to be relied on; empty where it is."""
     status = row.get("status") or "ok"
-    if status != "undefined":
-        return "" if status == "ok" else str(status)
+    if status == "ok":
+        return ""
     why = row.get("reason")
-    return undefined_text(Reason.of_row(why) if isinstance(why, Mapping) else reason_of(why))
+    reason = Reason.of_row(why) if isinstance(why, Mapping) else reason_of(why)
+    return str(status) if reason is None else f"{status}: {reason_text(reason)}"
 
 
 def drawn_whole(target: str, interval: IntervalFact | None) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.facts import Cause, Reason
+from affectlab.core.facts import Cause, Reason, reason_type
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
@@ -55,7 +55,8 @@ class Batch:
     """Highest agreement that fits the votes."""
     inferred: bool
     """True when totals, not votes of this round alone, were needed."""
-    status: str = "ok"
+    reason: Reason | None = None
+    """Why the agreement is not known, where it is not."""
     label: str | None = None
     """The label, when the flow was asked for by label."""
 
@@ -93,7 +94,7 @@ _TYPES = {
     "agreement_low": pl.Float64,
     "agreement_high": pl.Float64,
     "inferred": pl.Boolean,
-    "status": pl.String,
+    "reason": reason_type(),
 }
 _COLUMNS = (
     Key("label"),
@@ -456,7 +457,7 @@ def _batch(
         low,
         high,
         inferred=inferred,
-        status="ok" if known else (_SPLIT_UNKNOWN if items else _EMPTY),
+        reason=None if known else (_SPLIT_UNKNOWN if items else _EMPTY),
         label=label,
     )
 

@@ -126,10 +126,10 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(ratings, level="ordinal").value, 6)
     0.815388
     >>> krippendorff_alpha(ratings, level="interval")
-    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval, jackknife over stimuli and
+    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval; jackknife over stimuli and
     raters; 11 items, 4 raters, 40 ratings)
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
-    'undefined: one category'
+    <Status.UNDEFINED: 'undefined'>
 
     Sets of labels, of which two raters share one, all, or none:
 
@@ -149,9 +149,9 @@ def krippendorff_alpha(
     else:
         scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
         makers = [level_maker(level, distance, scale) for scale in scales]
-    pooling = ""
+    pooling: tuple[str, ...] = ()
     if pooled and len(answers.labels) > 1:
-        pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
+        pooling = ("pooled over labels", *(["whole stimuli"] if n_boot else []))
     parts, places, n_raters = _pairable(answers, pooled=pooled)
     n_units = places.size
     levels = [
@@ -165,7 +165,7 @@ def krippendorff_alpha(
         keys={"label": ("pooled",) if pooled else answers.labels},
         design=design,
         evaluate=_Alphas(levels, n_units),
-        method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
+        method=[("Krippendorff's alpha", name, *pooling) for name, _ in makers],
         n_items=n_items,
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
@@ -210,7 +210,7 @@ def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:
     )
 
 
-def _reason(part: Pairable | None) -> str:
+def _reason(part: Pairable | None) -> Reason:
     """Why alpha is not defined, where it is not."""
     if part is None:
         return Reason(Cause.NONE, of="unit with two ratings")

@@ -187,9 +187,9 @@ def split_half(
         value,
         closed,
         keys={"label": list(labels)},
-        formula=[one.how()[0] for one in left_out],
+        formula=[one.intervals()[0] for one in left_out],
         over=[one.targets()[0] for one in left_out],
-        no_interval=[one.missing[0] if one.parts else "" for one in left_out],
+        no_interval=[one.missing[0] if one.parts else None for one in left_out],
         method=[_method(name, part, n_splits) for part in parts],
         n_items=[part.n_items for part in parts],
         n_raters=[panel.data.n_raters for panel in panels],
@@ -428,8 +428,7 @@ def _dealt(
     return [Grouped(halves, *half, data.n_raters) for half in zip(raters, values, strict=True)]
 
 
-def _method(name: str, part: _Splits, n_splits: int) -> str:
-    told = f"split-half Spearman, {name}, mean of {n_splits} splits"
-    if part.collapsed:
-        told += f"; {part.collapsed} of {2 * n_splits} halves collapsed"
-    return told
+def _method(name: str, part: _Splits, n_splits: int) -> tuple[str, ...]:
+    collapsed = f"{part.collapsed} of {2 * n_splits} halves collapsed"
+    splits = f"mean of {n_splits} splits"
+    return "split-half Spearman", name, splits, *([collapsed] if part.collapsed else [])

@@ -374,7 +374,7 @@ def mean_spearman(
     return replace(table, notes=found.notes_for(table.frame["target"]))
 
 
-_ANEW = "ranks recomputed, "
+_ANEW = "ranks recomputed"
 _MOST_LEFT_OUT = 1000
 """Stimuli that are left out by themselves; more are left out in so many groups."""
 
@@ -392,8 +392,7 @@ def _evaluate(panel: Panel, draws: Draws) -> Floats:
 def _by_label(panel: Panel, method: str) -> Statistic:
     """The correlation of every rater on every label."""
     n_labels, n = len(panel.labels), panel.n_pairs.ravel()
-    undefined = np.where(
-        n < 2,
+    few, constant = (
         Reason(Cause.FEWER, least=2, of="shared stimuli"),
         Reason(Cause.CONSTANT, of="ratings"),
     )
@@ -414,10 +413,10 @@ def _by_label(panel: Panel, method: str) -> Statistic:
         n_items=n,
         n_raters=[panel.n_reference_raters] * n.size,
         n_ratings=n,
-        undefined=undefined.tolist(),
+        undefined=[few if shared < 2 else constant for shared in n.tolist()],
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
-        replicates=_ANEW,
+        redrawn=_ANEW,
     )
 
 
@@ -432,14 +431,14 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
         keys={"rater": panel.raters},
         design=Design(np.asarray(panel._shared.any(axis=1)), np.zeros((n, 0), dtype=np.bool_)),
         evaluate=evaluate,
-        method=[f"mean over labels; {method}"] * n,
+        method=[(method, "mean over labels")] * n,
         n_items=panel.n_items,
         n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
         undefined=Reason(Cause.NONE, of="label with a defined correlation"),
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
-        replicates=_ANEW,
+        redrawn=_ANEW,
         columns=(
             pl.Series("n_labels", defined, dtype=pl.Int64),
             pl.Series("n_undefined", len(panel.labels) - defined, dtype=pl.Int64),
