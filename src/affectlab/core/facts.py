@@ -113,6 +113,7 @@ class Cause(StrEnum):
     NO_FRAME_BETWEEN = "no_frame_between"
     CUT_OFF = "cut_off"
     NO_CHANGE = "no_change"
+    NOT_FINITE = "not_finite"
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,7 @@ REASONS = {
     Cause.FARTHEST_WITHIN_JND: "the farthest frame, {n} away, is less than 1 JND away",
     Cause.NEAREST_BEYOND_JND: "the frame next to the anchor is more than 1 JND away",
     Cause.NO_FRAME_BETWEEN: "no frame lies between those 1 JND from the ends",
+    Cause.NOT_FINITE: "some {of} are not finite",
     Cause.NO_CHANGE: "the score of the two frames is not above 0",
     Cause.CUT_OFF: "the posterior is cut off at {of}",
 }
