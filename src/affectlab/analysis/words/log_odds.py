@@ -301,7 +301,7 @@ class LogOdds(Result):
         )
         share = np.full(uses.shape, np.nan)
         np.divide(uses, inside, out=share, where=there & (inside > 0))
-        return table.to_frame().with_columns(
+        return table.frame.with_columns(
             **{
                 name: pl.Series(column)
                 for name, column in {**values, "count": uses, "share": share}.items()

@@ -198,7 +198,7 @@ def _asymmetry(scores: PairScores) -> tuple[AsymmetryTests | None, Figures]:
         keys = [f"asymmetry.{kind}.{what}" for kind in ("intra", "inter") for what in "tp"]
         return None, Figures(dict.fromkeys(keys, Finding(why=str(problem))))
     found = {}
-    for row in tests.frame.filter(test="two samples").iter_rows(named=True):
+    for row in tests.table().frame.filter(test="two samples").iter_rows(named=True):
         for what in ("t", "p"):
             value = row[what]
             known = value is not None and np.isfinite(value)

@@ -402,7 +402,7 @@ class CrossValidation(Result):
             "learner": self.learner,
             "settings": self.learned.to_dict(),
             "splits": [{"train": list(one.train), "test": list(one.test)} for one in self.splits],
-            "frame": _plain_rows(self.frame),
+            "frame": _plain_rows(self.table("splits").frame),
             "n_pairs": self.n_pairs,
             "n_boot": self.n_boot,
             "confidence": self.confidence,
