@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import polars as pl
 
+from affectlab.core.facts import Reason
 from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import joined, option, percent, plural, shown, some
 from affectlab.report.statistics import (
@@ -11,7 +14,6 @@ from affectlab.report.statistics import (
     FEWEST_ITEMS,
     Study,
     rater_called,
-    reason,
 )
 
 _FULL = 0.99
@@ -93,12 +95,13 @@ def _undefined(study: Study) -> list[str]:
     # Where all are undefined the headline and the section say so.
     if study.alpha is None or study.agreement is None or not study.agreement.n_labels:
         return []
-    frame = study.alpha.to_frame()
+    frame = study.alpha.frame
     missing = frame.filter(pl.col("value").is_nan())
     if missing.height == 0:
         return []
-    reasons = missing.group_by("status").len().sort("len", "status", descending=[True, False])
-    listed = joined(f"{n} for “{reason(status)}”" for status, n in reasons.iter_rows())
+    reasons = Counter(str(Reason.of_row(row)) for row in missing["reason"])
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    listed = joined(f"{n} for “{why}”" for why, n in ordered)
     labels = plural(frame.height, "label")
     return [f"Alpha is not defined for {missing.height} of {labels}: {listed}."]
 

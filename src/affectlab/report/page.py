@@ -27,7 +27,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Figure as Declared, Table
 from affectlab.core.types import Figure, pl
 from affectlab.core.words import count, shown
-from affectlab.report.statistics import reason
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -552,16 +551,10 @@ def _picture_view(block: Picture, numbers: dict[str, int], svg: str) -> dict[str
     }
 
 
-def _noted(row: dict[str, Any]) -> dict[str, Any]:
-    """Write the status of a row as a report says it, and nothing where all is well."""
-    status = row.get("status")
-    return {**row, "status": "" if status == "ok" else reason(status)} if status else row
-
-
 def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
     numbers["table"] += block.shown_rows > 0
     columns = columns_shown(block)
-    rows = [_noted(row) for row in block.frame.head(block.limit).rows(named=True)]
+    rows = block.frame.head(block.limit).rows(named=True)
     return {
         "template": block.template,
         "id": "table-" + block.name.replace("_", "-"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from affectlab.core.facts import Reason
 from affectlab.core.render.drawing import NARROW
 from affectlab.core.words import in_brackets, joined, number, percent, plural, shown
 from affectlab.evaluation.classification import ClassificationResult
@@ -30,7 +31,7 @@ def models_question(study: Study) -> Section | None:
         return Section(
             "verdict", title, (Paragraph(f"This cannot be said: {study.beside.reason}"),)
         )
-    rows = found.to_frame().sort(
+    rows = found.table().frame.sort(
         pl.col("agreement").fill_nan(None), descending=True, nulls_last=True, maintain_order=True
     )
     n_stimuli = study.summary.n_stimuli
@@ -95,7 +96,7 @@ def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
     start = f"{shown(row['rater'], 60)} {_PLACES[_place(row)][0]}"
     if row["verdict"] == "undefined":
-        return f"{start}: {row['status'].removeprefix('undefined: ')}."
+        return f"{start}: {Reason.of_row(row['reason'])}."
     judged = study.classified
     right = "" if isinstance(judged, str) else _right(judged, row["rater"])
     measure = found.measure_words

@@ -3,7 +3,7 @@
 from affectlab.report.statistics.agreement import (
     ENOUGH_ITEMS as ENOUGH_ITEMS,
     Agreement as Agreement,
-    reason as reason,
+    reasons_of_rows as reasons_of_rows,
 )
 from affectlab.report.statistics.means import (
     FEWEST_IN_GROUP as FEWEST_IN_GROUP,

@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.jackknife import Jackknife
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Floats, Ints, pl
 from affectlab.core.words import number
 
 FIRM, TENTATIVE = 0.8, 0.67
@@ -71,20 +72,9 @@ class Agreement:
         return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
 
 
-_STIMULI = {
-    "no unit with two ratings": "no stimulus with two ratings",
-    "no common items": "no common stimuli",
-    "two common items": "two common stimuli",
-    "one common item": "one common stimulus",
-}
-
-
-def reason(status: str) -> str:
-    """Say why a statistic is undefined, in the words of a report: its units are stimuli."""
-    words = status.removeprefix("undefined: ")
-    for unit, stimulus in _STIMULI.items():
-        words = words.replace(unit, stimulus)
-    return words
+def reasons_of_rows(rows: pl.DataFrame) -> list[str]:
+    """Say why rows are not defined, each reason once."""
+    return sorted({str(one) for one in map(Reason.of_row, rows["reason"]) if one is not None})
 
 
 def agreement_of(alpha: Estimates) -> Agreement:

@@ -165,8 +165,8 @@ def staircase_frame(store: Store) -> pl.DataFrame | None:
     ``distance`` from the anchor in frames with its credible interval ``low`` to ``high``;
     ``sd_log10`` of the posterior; ``beyond`` and ``within``, the probabilities that 1 JND lies
     beyond the sequence or before its first step; counts of trials, of "different", of catch trials
-    and false alarms; ``status`` (ok, unfinished, beyond, within or undefined) and ``reason``, why it
-    is not ok; ``valid``, false where the answers do not count. None without any.
+    and false alarms; ``status`` (ok, unfinished, beyond, within or undefined) and ``reason``, why
+    it is not ok; ``valid``, false where the answers do not count. None without any.
     """
     import polars as pl
 
