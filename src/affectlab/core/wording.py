@@ -73,8 +73,8 @@ REASONS = {
     Cause.NO_COSTS: "no costs of mistakes are known; pass a taxonomy or costs",
     Cause.NO_POLARITY: "no polarity is known; pass a taxonomy, or groups, a mapping of label to "
     "group",
-    Cause.COSTS_WITHOUT_POLARITY: "a cost matrix knows no polarity; pass groups, a mapping of label "
-    "to group",
+    Cause.COSTS_WITHOUT_POLARITY: "a cost matrix knows no polarity; pass groups, a mapping of "
+    "label to group",
     Cause.NEVER_PREDICTED: "never predicted",
     Cause.NEVER_TRUE: "never true",
     Cause.NEVER_TRUE_NOR_PREDICTED: "neither true nor predicted",

@@ -319,7 +319,12 @@ def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     if found.ceiling is not None:
         tables.append(replace(found.ceiling.tables[0], name="ceiling", limit=0))
     curves = [
-        {"rater": rater, "group": group, **asdict(fit), "reason": fit.reason and fit.reason.cause.value}
+        {
+            "rater": rater,
+            "group": group,
+            **asdict(fit),
+            "reason": fit.reason and fit.reason.cause.value,
+        }
         for (rater, group), fit in found.fits.items()
     ]
     if curves:
@@ -365,7 +370,8 @@ def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
         key=lambda rater: size[rater] if lead in ERRORS else -size[rater],
     )
     if not ranked:
-        return (f"{_HEADS[lead]} is {undefined_text(found[found.pairs.raters[0], 'all', lead].reason)}.",)
+        why = undefined_text(found[found.pairs.raters[0], "all", lead].reason)
+        return (f"{_HEADS[lead]} is {why}.",)
     best, *others = ranked
     one = found[best, "all", lead]
     who = f"{best}, the best of {len(ranked)} metrics," if others else best
@@ -399,8 +405,7 @@ def _about_ceiling(ceiling: Estimates) -> str:
     if first["status"] != "ok":
         return f"Ceiling: {status_text(first)}."
     groups = [
-        f"{row['group']} {status_text(row) or number(row['value'], 3)}"
-        for row in rest[:_MOST_SAID]
+        f"{row['group']} {status_text(row) or number(row['value'], 3)}" for row in rest[:_MOST_SAID]
     ]
     inside = f" ({', '.join(groups)}{', …' if len(rest) > _MOST_SAID else ''})" if groups else ""
     return (

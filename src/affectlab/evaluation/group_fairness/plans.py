@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from affectlab.core.errors import unknown_name
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.group_fairness.gaps import Contrast
 from affectlab.evaluation.group_fairness.units import Side

@@ -36,7 +36,7 @@ _POWER = 0.8
 _ENDS = ("se", "low", "high")
 
 
-class Test(StrEnum):
+class Tested(StrEnum):
     """Whether a gap, or the gaps of a group, were tested."""
 
     DONE = "done"
@@ -47,7 +47,7 @@ class Test(StrEnum):
     """Tested, though so few units can be shared out that no gap could be shown."""
 
 
-_TEST_WORDS = {Test.NONE.value: "not tested", Test.HOPELESS.value: "cannot be shown"}
+_TEST_WORDS = {Tested.NONE.value: "not tested", Tested.HOPELESS.value: "cannot be shown"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +181,7 @@ def _group_table(plans: Sequence[Plan], found: Sequence[Judged], settings: Setti
                 reason = Reason(Cause.FEW_UNITS, int(plan.size[at]), plan.min_items, things)
             if math.isnan(value):
                 reason = Reason(Cause.NONE, of=f"{settings.metric.title} for this group")
-            test = Test.DONE if plan.tested[at] else Test.SMALL
+            test = Tested.DONE if plan.tested[at] else Tested.SMALL
             key = {"group": plan.groups[at], "value": value, "reason": reason, "test": test}
             ends = _ends(spread, at, hidden=mistakes is not None)
             rows.append(settings.row(plan, units) | key | ends)
@@ -214,7 +214,7 @@ def _gap_table(
         if not math.isnan(row["value"]) and row["ways"] < 1 / share:
             row["detectable"] = math.nan
             row["reason"] = Reason(Cause.FEW_WAYS, row["ways"], of=row["shared_out"])
-            row["test"] = Test.HOPELESS
+            row["test"] = Tested.HOPELESS
     options: list[str] = []
     if settings.n_permutations:
         how = {"holm": "Holm's correction", "bh": "Benjamini-Hochberg correction"}
@@ -253,7 +253,7 @@ def _tested(plan: Plan, judged: Judged, settings: Settings) -> Iterator[dict[str
             "ways": math.comb(pool, inside),
             "shared_out": f"{pool} {things}",
             "reason": reason,
-            "test": Test.DONE if few is None else Test.NONE,
+            "test": Tested.DONE if few is None else Tested.NONE,
         }
 
 
@@ -266,7 +266,7 @@ def _untested(plan: Plan, settings: Settings) -> Iterator[dict[str, Any]]:
             "against": contrast.against,
             "ways": math.inf,
             "reason": why,
-            "test": Test.NONE,
+            "test": Tested.NONE,
         }
 
 
@@ -296,7 +296,7 @@ def _tables(
         loud, on=[*keys, "group"], how="left", maintain_order="left"
     ).with_columns(
         pl.col("flagged").fill_null(False),
-        remark=undefined.when(pl.col("test") == Test.SMALL.value)
+        remark=undefined.when(pl.col("test") == Tested.SMALL.value)
         .then(pl.lit("small"))
         .when(bare)
         .then(pl.lit("no interval"))
@@ -305,7 +305,7 @@ def _tables(
     of_gaps = gaps.frame.with_columns(
         said=pl.when("flagged")
         .then(pl.lit("shown"))
-        .when(pl.col("test") != Test.DONE.value)
+        .when(pl.col("test") != Tested.DONE.value)
         .then(pl.col("test").replace(_TEST_WORDS))
         .when(pl.col("status") != "ok")
         .then(pl.lit("undefined"))
@@ -418,7 +418,7 @@ class _Words:
             none = "no permutations" if mine.height else "no groups"
             why = joined(reasons) if reasons else none
             return f"no gap by {self.grouping.name} could be tested ({why})"
-        hopeless = tested.filter(pl.col("test") == Test.HOPELESS.value)
+        hopeless = tested.filter(pl.col("test") == Tested.HOPELESS.value)
         if hopeless.height == tested.height:
             why = Reason.of_row(hopeless["reason"][0])
             return f"no gap in {what} could be shown: {why}"

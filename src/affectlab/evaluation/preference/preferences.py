@@ -37,7 +37,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.wording import no_interval_text, undefined_text
-from affectlab.core.words import count, number, option, p_value, percent, plural
+from affectlab.core.words import count, joined, number, option, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
 from affectlab.evaluation.preference.choices import (
     Comparisons,

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
@@ -287,7 +286,11 @@ def preference_scale(
     tables = [*result.tables, *_pairs(study, fit, jackknife, confidence, shared).tables]
     if position or choice.with_ties:
         effects = _effects(
-            study, fit, jackknife, confidence, shared | {"statistic": ("chance between equals", *what)}
+            study,
+            fit,
+            jackknife,
+            confidence,
+            shared | {"statistic": ("chance between equals", *what)},
         )
         tables += effects.tables
         said += _effect_sentences(effects)
@@ -363,9 +366,7 @@ def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, Reaso
     return fit, None
 
 
-def _interval(
-    jackknife: Jackknife, over: Target
-) -> tuple[IntervalFact | None, Reason | None]:
+def _interval(jackknife: Jackknife, over: Target) -> tuple[IntervalFact | None, Reason | None]:
     """How intervals are made, or why there are none."""
     if any(part.scarce.any() for part in jackknife.parts):
         one = any((part.count < 2).any() for part in jackknife.parts[:2])

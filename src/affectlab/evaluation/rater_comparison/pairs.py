@@ -230,7 +230,10 @@ def spearman_of_sides(
     from affectlab.core.compiled import in_threads
 
     in_threads(one_label, range(len(labels)))
-    few, constant = Reason(Cause.FEWER, least=2, of="common items"), Reason(Cause.CONSTANT, of="ratings")
+    few, constant = (
+        Reason(Cause.FEWER, least=2, of="common items"),
+        Reason(Cause.CONSTANT, of="ratings"),
+    )
     return KappaResult.of_pairs(
         labels,
         names,

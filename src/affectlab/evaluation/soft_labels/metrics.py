@@ -17,7 +17,7 @@ from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import joined, number, shown
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
@@ -442,7 +442,7 @@ def _figure(wide: pl.DataFrame, name: str) -> Figure:
     roles = [role for role in _ROLES if role != "person"]
     if 0 < wide.filter(role="person").height <= _MOST_PEOPLE:
         roles.append("person")
-    title = SOFT_METRICS[name].title
+    title, what = SOFT_METRICS[name].title, ", ".join(SOFT_METRICS[name].what)
     base = wide.filter(role="baseline")[name].drop_nulls().to_list()
     known = wide.filter(role="model").drop_nulls(name).sort(name, maintain_order=True)
     best = known.row(0, named=True) if known.height else None
@@ -451,7 +451,7 @@ def _figure(wide: pl.DataFrame, name: str) -> Figure:
         "intervals",
         "distances",
         f"{title[0].upper()}{title[1:]} from the distribution of people's answers",
-        f"{', '.join(SOFT_METRICS[name].what)}, mean over stimuli; less is nearer. For comparison: one "
+        f"{what}, mean over stimuli; less is nearer. For comparison: one "
         "person against the others, half of the people against the other half, and a line for one "
         "and the same distribution for all stimuli.",
         "" if best is None else f"Least for {best['rater']} ({number(best[name])}).",

@@ -47,6 +47,9 @@ class MetricFunction(Protocol):
     ) -> float: ...
 
 
+_NO_ITEMS = Reason(Cause.NONE, of="items")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassificationMetric:
     """One metric of a classification; called with labels, it gives their number."""
@@ -64,7 +67,7 @@ class ClassificationMetric:
     better: Literal["higher", "lower"] = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Least and largest value."""
-    undefined: Reason = Reason(Cause.NONE, of="items")
+    undefined: Reason = _NO_ITEMS
     """Why it is not defined, where it is not."""
     of_mistakes: bool = False
     """Whether it looks at mistakes alone."""
