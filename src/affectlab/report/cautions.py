@@ -6,7 +6,6 @@ from collections import Counter
 
 import polars as pl
 
-from affectlab.core.facts import Reason
 from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import joined, option, percent, plural, shown, some
 from affectlab.report.statistics import (
@@ -14,6 +13,7 @@ from affectlab.report.statistics import (
     FEWEST_ITEMS,
     Study,
     rater_called,
+    reason_of_row,
 )
 
 _FULL = 0.99
@@ -99,7 +99,7 @@ def _undefined(study: Study) -> list[str]:
     missing = frame.filter(pl.col("value").is_nan())
     if missing.height == 0:
         return []
-    reasons = Counter(str(Reason.of_row(row)) for row in missing["reason"])
+    reasons = Counter(map(reason_of_row, missing["reason"]))
     ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
     listed = joined(f"{n} for “{why}”" for why, n in ordered)
     labels = plural(frame.height, "label")

@@ -6,14 +6,13 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.core.facts import Reason
 from affectlab.core.render.drawing import NARROW
 from affectlab.core.words import in_brackets, joined, number, percent, plural, shown
 from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.human_alignment import AlignmentResult
 from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
-from affectlab.report.statistics import ENOUGH_ITEMS, Study
+from affectlab.report.statistics import ENOUGH_ITEMS, Study, reason_of_row
 
 _MOST_NAMED = 4
 _MOST_DRAWN = 8
@@ -96,7 +95,7 @@ def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
     start = f"{shown(row['rater'], 60)} {_PLACES[_place(row)][0]}"
     if row["verdict"] == "undefined":
-        return f"{start}: {Reason.of_row(row['reason'])}."
+        return f"{start}: {reason_of_row(row['reason'])}."
     judged = study.classified
     right = "" if isinstance(judged, str) else _right(judged, row["rater"])
     measure = found.measure_words

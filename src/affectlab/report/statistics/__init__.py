@@ -3,6 +3,7 @@
 from affectlab.report.statistics.agreement import (
     ENOUGH_ITEMS as ENOUGH_ITEMS,
     Agreement as Agreement,
+    reason_of_row as reason_of_row,
     reasons_of_rows as reasons_of_rows,
 )
 from affectlab.report.statistics.means import (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Reason
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.types import Floats, Ints, pl
+from affectlab.core.wording import reason_text
 from affectlab.core.words import number
 
 FIRM, TENTATIVE = 0.8, 0.67
@@ -72,9 +74,24 @@ class Agreement:
         return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
 
 
+_STIMULI = {
+    "unit with two ratings": "stimulus with two ratings",
+    "units rated by everyone": "stimuli rated by everyone",
+    "common items": "common stimuli",
+}
+
+
+def reason_of_row(row: Mapping[str, Any] | None) -> str:
+    """Say why a value is not defined, in the words of a report: its units are stimuli."""
+    reason = Reason.of_row(row)
+    if reason is None:
+        return ""
+    return reason_text(replace(reason, of=_STIMULI.get(reason.of, reason.of)))
+
+
 def reasons_of_rows(rows: pl.DataFrame) -> list[str]:
     """Say why rows are not defined, each reason once."""
-    return sorted({str(one) for one in map(Reason.of_row, rows["reason"]) if one is not None})
+    return sorted({reason_of_row(row) for row in rows["reason"]} - {""})
 
 
 def agreement_of(alpha: Estimates) -> Agreement:
