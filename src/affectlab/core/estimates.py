@@ -231,22 +231,31 @@ class Estimates(Result):
 
     def with_coverage(self, known: Sequence[tuple[float, str] | None]) -> Self:
         """Put the coverage of intervals in simulated studies, and their design, to each row."""
-        import polars as pl
-
-        from affectlab.core.wording import method_text
-
-        intervals, methods = [], []
+        intervals = []
         for (_, one), held in zip(self, known, strict=True):
             made = one.interval
             if held is not None and made is not None:
                 made = replace(made, coverage=held[0], design=held[1])
             intervals.append(made)
-            reason = one.reason if one.ok else None
-            methods.append(method_text((one.statistic, *one.options), made, reason))
+        return self.with_intervals(intervals, [one.reason for _, one in self])
+
+    def with_intervals(
+        self, intervals: Sequence[IntervalFact | None], reasons: Sequence[Reason | None]
+    ) -> Self:
+        """Put how the interval of each row was made, or why there is none."""
+        import polars as pl
+
+        from affectlab.core.wording import method_text
+
+        methods = [
+            method_text((one.statistic, *one.options), made, why if one.ok else None)
+            for (_, one), made, why in zip(self, intervals, reasons, strict=True)
+        ]
         return self.with_frame(
             self.frame.with_columns(
                 pl.Series("method", methods, dtype=pl.String),
                 fact_column("interval", intervals, interval_type()),
+                fact_column("reason", reasons, reason_type()),
             )
         )
 

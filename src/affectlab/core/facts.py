@@ -44,6 +44,8 @@ class Cause(StrEnum):
     ONLY_LEVELS = "only_levels"
     NOT_THIS_FORMULA = "not_this_formula"
     NO_DRAWS = "no_draws"
+    ONLY_THIS_SAMPLE = "only_this_sample"
+    LARGEST_ERROR = "largest_error"
     FAR_FROM_NORMAL = "far_from_normal"
     # A value is not defined, or says less than it seems to.
     CONFOUNDED = "confounded"
@@ -77,6 +79,18 @@ class Cause(StrEnum):
     FEWER = "fewer"
     CONSTANT = "constant"
     ONE_LABEL = "one_label"
+    NO_COSTS = "no_costs"
+    ZERO_CHANCE = "zero_chance"
+    INFINITE_SCORES = "infinite_scores"
+    NOT_ASKED = "not_asked"
+    NO_BEST_CURVE = "no_best_curve"
+    SEPARATE_SYSTEMS = "separate_systems"
+    NEVER_LOST = "never_lost"
+    NEVER_PREFERRED = "never_preferred"
+    CHOICES_LEAVE_OPEN = "choices_leave_open"
+    FEW_WAYS = "few_ways"
+    NO_POLARITY = "no_polarity"
+    COSTS_WITHOUT_POLARITY = "costs_without_polarity"
     NEVER_PREDICTED = "never_predicted"
     NEVER_TRUE = "never_true"
     NEVER_TRUE_NOR_PREDICTED = "never_true_nor_predicted"
@@ -106,6 +120,14 @@ class Cause(StrEnum):
     BATCHES_ALIKE = "batches_alike"
     NO_CHAIN_OF_WINS = "no_chain_of_wins"
     FEW_OR_CONSTANT = "few_or_constant"
+    # A staircase finds no frame 1 JND away, or no five frames.
+    UNFINISHED = "unfinished"
+    FARTHEST_WITHIN_JND = "farthest_within_jnd"
+    NEAREST_BEYOND_JND = "nearest_beyond_jnd"
+    NO_FRAME_BETWEEN = "no_frame_between"
+    CUT_OFF = "cut_off"
+    NO_CHANGE = "no_change"
+    NOT_FINITE = "not_finite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +192,9 @@ class Formula(StrEnum):
     """Formulas of intervals."""
 
     WILSON = "wilson"
+    CLUSTERED_WILSON = "clustered_wilson"
     CLOPPER_PEARSON = "clopper_pearson"
+    ANY_BIN_ERRORS = "any_bin_errors"
     STUDENT = "student"
     FISHER_Z = "fisher_z"
     FELDT = "feldt"
@@ -196,11 +220,12 @@ class IntervalFact:
     """
 
     kind: str
-    """``"analytic"``, ``"jackknife"``, ``"percentile"`` or ``"bca"``."""
+    """``"analytic"``, ``"jackknife"``, ``"percentile"``, ``"expanded percentile"`` or ``"bca"``."""
     over: tuple[str, ...] = ()
     """What was left out or drawn, such as ``("stimuli", "raters")`` or ``("actors",)``."""
     n_groups: tuple[int, ...] = ()
-    """Random groups of each that were left out in place of single ones, 0 for single ones."""
+    """Random groups of each that were left out in place of single ones, 0 where single ones were;
+    empty where no groups were left out."""
     formula: Formula | None = None
     replicates: int | None = None
     undefined: int = 0

@@ -258,8 +258,8 @@ def _of_classes(
         silent,
         metrics,
         value=np.nan,
-        method=[CLASSIFICATION_METRICS[name].title for name in metrics] * len(silent),
-        status=Reason(Cause.NONE, of="answer to a stimulus with a true class"),
+        statistic=[CLASSIFICATION_METRICS[name].title for name in metrics] * len(silent),
+        reason=Reason(Cause.NONE, of="answer to a stimulus with a true class"),
     )
     truth = np.asarray(classes.truth, dtype=np.int64)
     yield _baselines(models[0].truth if together else truth, judged.judging, metrics)
@@ -282,9 +282,8 @@ def _baselines(truth: Ints, judging: Judging, metrics: tuple[str, ...]) -> pl.Da
         (f"always {judging.labels[most]}", "guessing"),
         metrics,
         value=value,
-        method=[text for text in how for _ in metrics],
+        statistic=[text for text in how for _ in metrics],
         n_items=int(counts.sum()),
-        status=["undefined" if none else "ok" for none in np.isnan(value)],
     )
 
 
@@ -308,8 +307,7 @@ def _in_order(frame: pl.DataFrame, role: str) -> pl.DataFrame:
 
 def _of_sets(case: _Case, found: PrecisionRecallF1) -> pl.DataFrame:
     """Give the metrics of a set of classes per stimulus."""
-    columns: dict[str, Any] = {name: getattr(found.exact_match, name) for name in ESTIMATE_COLUMNS}
-    exact = Estimates.build({"metric": ["exact_match"]}, **columns)
+    exact = Estimates.collect({"metric": ["exact_match"]}, [found.exact_match])
     averages = found.averages.frame.with_columns(
         (pl.col("average") + "_" + pl.col("metric")).alias("metric")
     ).select("metric", *ESTIMATE_COLUMNS)

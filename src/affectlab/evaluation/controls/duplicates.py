@@ -51,12 +51,12 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
         se=se,
         low=low,
         high=high,
-        method="share of stimuli whose answers another stimulus got, too",
+        statistic="share of stimuli whose answers another stimulus got, too",
         target="stimuli",
         n_items=n,
         n_raters=1,
         n_ratings=frame["n_ratings"],
-        status=["ok" if count > 1 else Reason(Cause.FEWER, least=2, of="stimuli") for count in n],
+        reason=[None if count > 1 else Reason(Cause.FEWER, least=2, of="stimuli") for count in n],
     )
     extra = ("n_vectors", "most_repeated", "n_most_repeated", "chance", "people", "same_stimuli")
     return table.with_columns(frame.select(extra))

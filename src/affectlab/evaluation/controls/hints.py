@@ -91,13 +91,13 @@ def hint_acceptance(
         se=se,
         low=low,
         high=high,
-        method=[_METHODS[quantity] for quantity in quantities],
+        statistic=[_METHODS[quantity] for quantity in quantities],
         target=["stimuli" if n_boot and q == "difference" else "none" for q in quantities],
         n_items=n_items,
         n_raters=1,
         n_ratings=n_items,
-        status=[
-            Reason(Cause.NONE, of="stimulus with a hint") if none else "ok"
+        reason=[
+            Reason(Cause.NONE, of="stimulus with a hint") if none else None
             for none in np.isnan(value)
         ],
     )

@@ -87,12 +87,12 @@ class Measure:
             )
         return self.method(" of a person", "the other people")
 
-    def undefined(self, n_people: int) -> str:
-        """Say why values are not defined, where they are not."""
-        why = Reason(Cause.NONE, of="label with varied answers")
-        if self.pooled:
-            why += f", and {LEAST_SHARED} stimuli that two people answered"
-        return Reason(Cause.ONE_PERSON) if n_people < 2 else why
+    def undefined(self, n_people: int) -> Reason:
+        """Give the reason why values are not defined, where they are not."""
+        if n_people < 2:
+            return Reason(Cause.ONE_PERSON)
+        shared = f", and {LEAST_SHARED} stimuli that two people answered" if self.pooled else ""
+        return Reason(Cause.NONE, of=f"label with varied answers{shared}")
 
     @property
     def of_a_person(self) -> str:
@@ -326,7 +326,7 @@ class Measured:
         every = [
             {"undefined": one.undefined(panel.n_people)}
             | row
-            | {"part": part, "measure": one.name, "method": f"{one.of_whom(part)}, {_MEANS[part]}"}
+            | {"part": part, "measure": one.name, "method": (one.of_whom(part), _MEANS[part])}
             | ({"undefined": NO_SCALE} if off_scale(row, part, one) else {})
             for part in self._parts
             for one in self.measures

@@ -203,7 +203,7 @@ def statistic_of(tally: Tally, drawn: str) -> Statistic:
         undefined=Reason(Cause.NONE, of="decided votes"),
         bounds=(0.0, 1.0),
         targets=STIMULI_AND_RATERS,
-        replicates=f"{drawn} drawn, ",
+        redrawn=f"{drawn} drawn",
     )
 
 

@@ -230,16 +230,21 @@ def spearman_of_sides(
     from affectlab.core.compiled import in_threads
 
     in_threads(one_label, range(len(labels)))
-    status = np.where(np.isnan(rho), Reason(Cause.CONSTANT, of="ratings"), "ok")
-    status = np.where(n < 2, Reason(Cause.FEWER, least=2, of="common items"), status)
+    few, constant = (
+        Reason(Cause.FEWER, least=2, of="common items"),
+        Reason(Cause.CONSTANT, of="ratings"),
+    )
     return KappaResult.of_pairs(
         labels,
         names,
         everyone.rater_kinds,
         n=n.ravel(),
         value=np.clip(rho.ravel(), -1, 1),
-        method="Spearman's correlation of two raters",
-        status=status.ravel().tolist(),
+        statistic="Spearman's correlation of two raters",
+        reason=[
+            few if items < 2 else constant if none else None
+            for items, none in zip(n.ravel().tolist(), np.isnan(rho).ravel().tolist(), strict=True)
+        ],
     )
 
 

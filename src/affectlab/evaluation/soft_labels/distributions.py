@@ -20,7 +20,6 @@ from affectlab.core.errors import (
     check_once,
     unknown_name,
 )
-from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of
 
@@ -340,9 +339,9 @@ class LabelDistributions:
 
     @property
     def status(self) -> tuple[str, ...]:
-        """Of each stimulus: ``ok``, or why it has no distribution."""
+        """Of each stimulus: ``ok``, or ``undefined`` where nobody chose a label."""
         empty = np.isnan(self.values).any(axis=1)
-        return tuple(np.where(empty, Reason(Cause.NONE, of="chosen label"), "ok").tolist())
+        return tuple(np.where(empty, "undefined", "ok").tolist())
 
     @cached_property
     def _place(self) -> dict[str, int]:

@@ -47,6 +47,9 @@ class MetricFunction(Protocol):
     ) -> float: ...
 
 
+_NO_ITEMS = Reason(Cause.NONE, of="items")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassificationMetric:
     """One metric of a classification; called with labels, it gives their number."""
@@ -64,7 +67,7 @@ class ClassificationMetric:
     better: Literal["higher", "lower"] = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Least and largest value."""
-    undefined: str = Reason(Cause.NONE, of="items")
+    undefined: Reason = _NO_ITEMS
     """Why it is not defined, where it is not."""
     of_mistakes: bool = False
     """Whether it looks at mistakes alone."""
@@ -228,11 +231,11 @@ def metric_called(name: str, where: str = "") -> ClassificationMetric:
     return CLASSIFICATION_METRICS[name]
 
 
-def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> str:
-    """Say why the labels do not allow a metric; empty if they do."""
+def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> Reason | None:
+    """Give the reason why the labels do not allow a metric, if there is one."""
     if metric.needs == "costs":
         return facts.without_costs(used)
-    return facts.without_sides(used) if metric.needs == "polarity" else ""
+    return facts.without_sides(used) if metric.needs == "polarity" else None
 
 
 def affect_scorer(
