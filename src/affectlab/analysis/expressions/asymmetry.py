@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -85,7 +85,7 @@ def t_test(
 _MOST_SAID = 8
 _LETTER = re.compile(r"(?<![^\W_])[LRlr](?![^\W_])")
 """A word of the one letter that may stand for a side."""
-_Row: TypeAlias = dict[str, object]
+_Row: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -287,7 +287,8 @@ def bootstrapped(
     ends = found.single | (dict.fromkeys(("low", "high"), math.nan) if few else {})
     kind = "percentile" if resample == "scores" else "expanded percentile"
     drawn = IntervalFact(kind, (resample,), replicates=len(replicates))
-    given = {"target": resample, "interval": drawn, "reason": few or found.missing[0]} | ends
+    given: dict[str, Any] = {"target": resample, "interval": drawn, **ends}
+    given["reason"] = few or found.missing[0]
     return Estimate(value, statistic, **given | more)
 
 
