@@ -555,7 +555,7 @@ def _picture_view(block: Picture, numbers: dict[str, int], svg: str) -> dict[str
 def _noted(row: dict[str, Any]) -> dict[str, Any]:
     """Say why a value is not defined in place of that it is not, which its cell shows."""
     why = reason_of_row(row.get("reason")) if row.get("status") == "undefined" else ""
-    return {**row, "status": why} if why else row
+    return {**row, "status": why, "reason": None} if why else row
 
 
 def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _statistic(
     """Make the statistic of each label."""
     check_choice("standard_error", standard_error, ("linearised", "gwet"))
     scales = declared_scales(answers, scale)
-    how = "" if weights == "nominal" else f", {weights} weights"
+    how = () if weights == "nominal" else (f"{weights} weights",)
     parts: list[_Pairs | None] = []
     for part, declared in zip(answers.by_label(), scales, strict=True):
         levels = levels_of(declared)
@@ -132,7 +132,7 @@ def _statistic(
         parts,
         design,
         keys={"label": answers.labels},
-        method=[f"{name}{how}, {scale_text(declared)}" for declared in scales],
+        method=[(name, *how, scale_text(declared)) for declared in scales],
         n_items=n_items,
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
