@@ -166,7 +166,7 @@ def _quiet(one: _Grouped, judged: Fairness, sentences: tuple[str, ...]) -> tuple
     """Say for all models together that no gap is shown, and what could have been missed."""
     frame = judged.gaps.frame
     tested = frame.filter(pl.col("p").is_not_nan() & pl.col("detectable").is_not_nan())
-    hopeless = tested.filter(pl.col("status").str.starts_with("cannot be shown"))
+    hopeless = tested.filter(pl.col("test") == "hopeless")
     loud = {*frame.filter("flagged")["rater"], *hopeless["rater"]}
     names = [name for name in tested["rater"].unique(maintain_order=True) if name not in loud]
     if len(names) < 2:
