@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from affectlab.core.render.intervals import interval_notes
 from rich.console import Console
 from tests.cli.command import run_here
 
@@ -18,7 +19,6 @@ from affectlab.core.estimates import (
     Estimate,
     Estimates,
 )
-from affectlab.core.render.intervals import interval_notes
 
 
 @pytest.fixture

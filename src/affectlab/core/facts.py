@@ -120,6 +120,14 @@ class Cause(StrEnum):
     BATCHES_ALIKE = "batches_alike"
     NO_CHAIN_OF_WINS = "no_chain_of_wins"
     FEW_OR_CONSTANT = "few_or_constant"
+    # A staircase finds no frame 1 JND away, or no five frames.
+    UNFINISHED = "unfinished"
+    FARTHEST_WITHIN_JND = "farthest_within_jnd"
+    NEAREST_BEYOND_JND = "nearest_beyond_jnd"
+    NO_FRAME_BETWEEN = "no_frame_between"
+    CUT_OFF = "cut_off"
+    NO_CHANGE = "no_change"
+    NOT_FINITE = "not_finite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +220,12 @@ class IntervalFact:
     """
 
     kind: str
-    """``"analytic"``, ``"jackknife"``, ``"percentile"`` or ``"bca"``."""
+    """``"analytic"``, ``"jackknife"``, ``"percentile"``, ``"expanded percentile"`` or ``"bca"``."""
     over: tuple[str, ...] = ()
     """What was left out or drawn, such as ``("stimuli", "raters")`` or ``("actors",)``."""
     n_groups: tuple[int, ...] = ()
-    """Random groups of each that were left out in place of single ones, 0 for single ones."""
+    """Random groups of each that were left out in place of single ones, 0 where single ones were;
+    empty where no groups were left out."""
     formula: Formula | None = None
     replicates: int | None = None
     undefined: int = 0

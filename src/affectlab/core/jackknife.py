@@ -245,8 +245,8 @@ class Jackknife:
         sampled = self._sampled
         kinds = tuple(self._name(part) for part in sampled)
         groups = tuple(part.groups for part in sampled)
-        whole = IntervalFact("jackknife", kinds, groups)
-        these = IntervalFact("jackknife", (self.units,), groups[:1])
+        whole = IntervalFact("jackknife", kinds, groups if any(groups) else ())
+        these = IntervalFact("jackknife", kinds[:1], groups[:1] if any(groups[:1]) else ())
         few = self.about_these_raters & (len(kinds) > 1)
         return [these if one else whole for one in few.tolist()]
 

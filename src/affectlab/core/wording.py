@@ -104,6 +104,13 @@ REASONS = {
     Cause.BATCHES_ALIKE: "single votes of the first and the contrastive batch look alike",
     Cause.NO_CHAIN_OF_WINS: "no chain of wins links all systems; a prior keeps the scale finite",
     Cause.FEW_OR_CONSTANT: "fewer than three stimuli, or one value",
+    Cause.UNFINISHED: "only {n} of {least} {of} done",
+    Cause.FARTHEST_WITHIN_JND: "the farthest frame, {n} away, is less than 1 JND away",
+    Cause.NEAREST_BEYOND_JND: "the frame next to the anchor is more than 1 JND away",
+    Cause.NO_FRAME_BETWEEN: "no frame lies between those 1 JND from the ends",
+    Cause.NOT_FINITE: "some {of} are not finite",
+    Cause.NO_CHANGE: "the score of the two frames is not above 0",
+    Cause.CUT_OFF: "the posterior is cut off at {of}",
 }
 """What is said of each kind of reason; ``units`` is its number with what it counts."""
 _FORMULAS = {

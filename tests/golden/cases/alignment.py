@@ -279,7 +279,7 @@ def rows_of_a_leaderboard(al, ratings):
     rows += [
         evaluation.ResultFile.from_estimates(
             "net",
-            {"kappa": al.core.estimates.Estimate(0.6, low=0.5, high=0.7, method="kappa")},
+            {"kappa": al.core.estimates.Estimate(0.6, "kappa", low=0.5, high=0.7)},
             data=data,
             prompt="zero-shot",
             cost=evaluation.rankings.Cost(amount=1.5, seconds=20.0),
