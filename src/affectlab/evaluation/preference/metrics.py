@@ -206,7 +206,7 @@ def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, 
     part = scored.part([m], rows)
     sides = (part.good, ~part.good)
     n_good, n_poor = (int(part.base[side].sum()) for side in sides)
-    row = {
+    row: dict[str, Any] = {
         **dict.fromkeys(("value", "se", "se_delong", "p"), _NAN),
         "n_good": n_good,
         "n_poor": n_poor,
@@ -318,7 +318,7 @@ def _differences(scored: _Scored) -> pl.DataFrame:
             ahead = row["metric"] if row["all_low"] > 0 else row["other"]
             apart = row["all_low"] > 0 or row["all_high"] < 0
             row["verdict"] = f"{ahead} sees more" if apart else "no difference is shown"
-    return pl.DataFrame(rows, schema=_DIFFERENCES)
+    return _with_status(rows, _DIFFERENCES)
 
 
 def evaluate_preference_metrics(
