@@ -49,8 +49,6 @@ class Cause(StrEnum):
     FAR_FROM_NORMAL = "far_from_normal"
     # A value is not defined, or says less than it seems to.
     CONFOUNDED = "confounded"
-    SHARES_NOTHING = "shares_nothing"
-    CONSTANT_ANSWER = "constant_answer"
     ONE_CATEGORY = "one_category"
     NO_FINITE_SEVERITIES = "no_finite_severities"
     SEPARATE_GROUPS = "separate_groups"
