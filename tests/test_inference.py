@@ -7,6 +7,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from affectlab.core.render.intervals import clusters_named
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -224,7 +225,7 @@ def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     options = {"by_label": False, "interval": "bca", "n_boot": 400, "level": "nominal"}
     options["target"] = "stimuli"
     single, double = (
-        krippendorff_alpha(Ratings(data, scale="0-7"), **options) for data in (one, two)
+        krippendorff_alpha(Ratings(data, scale="0-7"), **options)["pooled"] for data in (one, two)
     )
     assert double.low == pytest.approx(single.low, abs=0.01)
     assert double.high == pytest.approx(single.high, abs=0.01)

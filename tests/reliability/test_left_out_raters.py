@@ -21,12 +21,11 @@ from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statisti
 from affectlab.evaluation import alignment, discrepancy, recognition
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability import (
-    coefficient,
     concordance,
     internal_consistency,
     interrater_correlation,
 )
-from affectlab.reliability.agreement import load_coefficients
+from affectlab.reliability.agreement import Coefficient, load_coefficients
 from affectlab.reliability.rater_agreement import rater_agreement
 
 PEOPLE = [f"p{k}" for k in range(6)]
@@ -215,7 +214,7 @@ def finn_r(given: Answers) -> Statistic:
 
 
 def test_sums_over_stimuli_give_no_interval_about_raters() -> None:
-    made = coefficient(title="Finn's r")(finn_r)
+    made = Coefficient("finn_r", "Finn's r", finn_r)
     ratings = valence(answers())
     found = made(ratings)["valence"]
     assert found.target == "stimuli"
@@ -262,8 +261,7 @@ def test_sums_that_know_raters_are_drawn_over_them() -> None:
 def test_a_table_of_coefficients_takes_one_about_stimuli(monkeypatch) -> None:
     """By default each has the widest target it can; what was asked for by name is refused."""
     room = importlib.import_module("affectlab.reliability.agreement.coefficient")
-    made = coefficient(title="Finn's r", lines=())(finn_r)
-    monkeypatch.setitem(room._OURS, "finn_r", made.coefficient)
+    monkeypatch.setitem(room._OURS, "finn_r", Coefficient("finn_r", "Finn's r", finn_r))
     ratings = valence(answers())
     table = rater_agreement(ratings, more=True).table("finn_r")
     assert table.frame["target"].to_list() == ["stimuli"]

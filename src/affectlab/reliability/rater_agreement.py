@@ -207,15 +207,24 @@ def rater_agreement(
     )
 
 
-def alpha_of_label_sets(ratings: Ratings, **options: Any) -> Estimates | None:
+def alpha_of_label_sets(
+    ratings: Ratings,
+    *,
+    interval: Resampled = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates | None:
     """Compute alpha of whole sets of labels, by ``distance``, where raters chose several labels.
 
     Parameters
     ----------
     ratings
         Answers of the panel.
-    options
-        Those of the interval; see :func:`krippendorff_alpha`.
+    interval, target, n_boot, confidence, cluster, seed
+        As for :func:`krippendorff_alpha`.
 
     Returns
     -------
@@ -226,7 +235,19 @@ def alpha_of_label_sets(ratings: Ratings, **options: Any) -> Estimates | None:
         return None
     if not ((ballots_of(asked).value == 1).sum(axis=1) > 1).any():
         return None
-    found = {name: krippendorff_alpha(asked, level=name, **options) for name in SET_DISTANCES}
+    found = {
+        name: krippendorff_alpha(
+            asked,
+            level=name,
+            interval=interval,
+            target=target,
+            n_boot=n_boot,
+            confidence=confidence,
+            cluster=cluster,
+            seed=seed,
+        )
+        for name in SET_DISTANCES
+    }
     frames = [
         one.frame.select(pl.lit(SET_DISTANCES[name][0]).alias("distance"), pl.exclude("label"))
         for name, one in found.items()

@@ -10,9 +10,9 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Reason
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count, Device
 from affectlab.core.words import number, plural
 from affectlab.models.heads import (

@@ -84,7 +84,7 @@ def binary_alpha(
         target="stimuli",
         n_boot=n_boot,
         seed=seed,
-    )
+    )["pooled"]
     by_label = krippendorff_alpha(ratings, level="nominal", target="sample")
     values = {"": pooled.value, ".low": pooled.low, ".high": pooled.high}
     known = set(by_label.to_frame()["label"])

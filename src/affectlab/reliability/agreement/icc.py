@@ -11,14 +11,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice, check_choices
+from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Formula, Reason
-from affectlab.core.inference import Interval
+from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Ends, Statistic
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import plural
-from affectlab.ratings import Answers, require_order
+from affectlab.ratings import Answers, ClusterLike, Ratings, require_order
 from affectlab.reliability.agreement.coefficient import (
     coefficient,
     interval_reasons,
@@ -449,84 +451,14 @@ class _Fits:
         return made
 
 
-@coefficient(
-    title="intraclass correlation", suits=is_graded, keys=("label", "form"), of_raters=True
-)
-def intraclass_correlation(
+def _intraclass_correlation(
     answers: Answers,
     *,
     forms: Sequence[Form] = FORMS,
     missing: Missing = "available",
     interval: Interval = "jackknife",
 ) -> Statistic:
-    r"""Compute intraclass correlations of each label, by the forms of Shrout and Fleiss.
-
-    With the variance between units :math:`\sigma^2_u`, between raters :math:`\sigma^2_r` and the
-    rest :math:`\sigma^2_e`,
-
-    .. math::
-
-        ICC(1,1) = ICC(2,1) = \frac{\sigma^2_u}{\sigma^2_u + \sigma^2_r + \sigma^2_e}, \quad
-        ICC(3,1) = \frac{\sigma^2_u}{\sigma^2_u + \sigma^2_e},
-
-    where form 1 takes the ratings of a unit as exchangeable (other raters for every unit), form 2
-    takes the raters as a sample, and form 3 leaves their means out of account (consistency). Forms
-    with k are about the mean of k ratings: the noise is divided by k.
-
-    Parameters
-    ----------
-    answers
-        One answer of a rater to a unit and label.
-    forms
-        Which forms: ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``.
-    missing
-        What to do where not every rater rated every unit. ``"available"`` takes all ratings: the
-        variances are estimated by restricted maximum likelihood (REML), as
-        :func:`variance_components` does, form 1 without a variance of raters; k is the harmonic
-        mean of the ratings per unit. ``"listwise"`` keeps only the units that every rater of the
-        label rated. Complete data have the mean squares of Shrout and Fleiss either way.
-
-    Returns
-    -------
-    Estimates by ``label`` and ``form``, at most 1, with the extra columns ``k`` (ratings that the
-    coefficient is about) and ``n_dropped`` (units left out by listwise deletion). Single forms lie
-    in [-1, 1]; below 0, ratings of one unit differ more than ratings of different units. Forms with
-    k are ``nan`` there: the variance between units is then estimated below zero, and a reliability
-    below 0 is none. ``nan`` with a status, too, where there is no unit with two ratings, the
-    ratings do not tell raters and noise apart (each rater rated one unit), or there is no variance.
-
-    With gaps the variance between units is not below 0: forms are 0 where mean squares would make
-    them negative. Forms 2 and 3 are not defined for more than 4,000 units and as many raters.
-
-    Forms with k keep the k of all ratings where a rater is left out. With gaps, what leaving out a
-    unit or rater changes is taken from moments (symmetric sums), around the REML estimate.
-
-    ``interval="analytic"`` is for normal effects: F intervals of forms 1 and 3, the modified
-    large-sample one of Cappelleri and Ting for form 2 and, with gaps, profile likelihood (up to 3
-    million ratings); those of form 3 are about other units and the same raters. They hold in 95 %
-    of studies with normal answers, and in 65 to 85 % where most answers are 0, few are yes, or some
-    raters are careless.
-
-    Raises
-    ------
-    InputError
-        If a form is unknown.
-
-    References
-    ----------
-    Shrout and Fleiss (1979), Psychological Bulletin 86. McGraw and Wong (1996), Psychological
-    Methods 1, call the forms 2 and 3 A and C. Cappelleri and Ting (2003), Statistics in Medicine
-    22. Koch (1967), Technometrics 9, for symmetric sums.
-
-    Examples
-    --------
-    The ratings of six targets by four judges in Shrout and Fleiss:
-
-    >>> judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
-    >>> table = intraclass_correlation(judges)
-    >>> [round(estimate.value, 2) for _, estimate in table]
-    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
-    """
+    """Give intraclass correlations as a statistic of answers."""
     require_order(answers, "the intraclass correlation")
     check_choice("missing", missing, _MISSING)
     if not forms:
@@ -590,6 +522,132 @@ def intraclass_correlation(
             pl.Series("k", k, dtype=pl.Float64),
             pl.Series("n_dropped", repeated(part.n_dropped for part in parts), dtype=pl.Int64),
         ),
+    )
+
+
+@coefficient(
+    _intraclass_correlation,
+    title="intraclass correlation",
+    suits=is_graded,
+    keys=("label", "form"),
+    of_raters=True,
+)
+def intraclass_correlation(
+    ratings: Ratings | ArrayLike,
+    *,
+    forms: Sequence[Form] = FORMS,
+    missing: Missing = "available",
+    interval: Interval = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    joint: bool = True,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    r"""Compute intraclass correlations of each label, by the forms of Shrout and Fleiss.
+
+    With the variance between units :math:`\sigma^2_u`, between raters :math:`\sigma^2_r` and the
+    rest :math:`\sigma^2_e`,
+
+    .. math::
+
+        ICC(1,1) = ICC(2,1) = \frac{\sigma^2_u}{\sigma^2_u + \sigma^2_r + \sigma^2_e}, \quad
+        ICC(3,1) = \frac{\sigma^2_u}{\sigma^2_u + \sigma^2_e},
+
+    where form 1 takes the ratings of a unit as exchangeable (other raters for every unit), form 2
+    takes the raters as a sample, and form 3 leaves their means out of account (consistency). Forms
+    with k are about the mean of k ratings: the noise is divided by k.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
+        a value, -1 too.
+    forms
+        Which forms: ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``.
+    missing
+        What to do where not every rater rated every unit. ``"available"`` takes all ratings: the
+        variances are estimated by restricted maximum likelihood (REML), as
+        :func:`variance_components` does, form 1 without a variance of raters; k is the harmonic
+        mean of the ratings per unit. ``"listwise"`` keeps only the units that every rater of the
+        label rated. Complete data have the mean squares of Shrout and Fleiss either way.
+    interval
+        ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+        time. ``"percentile"`` or ``"bca"`` (bias-corrected and accelerated, Efron 1987): from
+        bootstrap replicates. ``"analytic"``: by a formula for other stimuli.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, or
+        ``"sample"``, these alone, without an interval. By default the widest for which the data and
+        the coefficient allow an interval. A rater drawn twice is not paired with itself; two raters
+        say nothing about others, so that an interval for both is then about these two.
+    n_boot
+        Bootstrap replicates, where the interval comes from these; 0 for no interval.
+    joint
+        One resample for all labels, so that the replicates of labels belong together.
+    confidence
+        Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are resampled with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or the cluster of each unit of an array. By default a column like
+        ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+        ``"none"`` resamples single stimuli.
+    seed
+        Seed or generator of the replicates.
+
+    Returns
+    -------
+    Estimates by ``label`` and ``form``, at most 1, with the extra columns ``k`` (ratings that the
+    coefficient is about) and ``n_dropped`` (units left out by listwise deletion). Single forms lie
+    in [-1, 1]; below 0, ratings of one unit differ more than ratings of different units. Forms with
+    k are ``nan`` there: the variance between units is then estimated below zero, and a reliability
+    below 0 is none. ``nan`` with a status, too, where there is no unit with two ratings, the
+    ratings do not tell raters and noise apart (each rater rated one unit), or there is no variance.
+
+    With gaps the variance between units is not below 0: forms are 0 where mean squares would make
+    them negative. Forms 2 and 3 are not defined for more than 4,000 units and as many raters.
+
+    Forms with k keep the k of all ratings where a rater is left out. With gaps, what leaving out a
+    unit or rater changes is taken from moments (symmetric sums), around the REML estimate.
+
+    ``interval="analytic"`` is for normal effects: F intervals of forms 1 and 3, the modified
+    large-sample one of Cappelleri and Ting for form 2 and, with gaps, profile likelihood (up to 3
+    million ratings); those of form 3 are about other units and the same raters. They hold in 95 %
+    of studies with normal answers, and in 65 to 85 % where most answers are 0, few are yes, or some
+    raters are careless.
+
+    Raises
+    ------
+    InputError
+        If a form is unknown.
+
+    References
+    ----------
+    Shrout and Fleiss (1979), Psychological Bulletin 86. McGraw and Wong (1996), Psychological
+    Methods 1, call the forms 2 and 3 A and C. Cappelleri and Ting (2003), Statistics in Medicine
+    22. Koch (1967), Technometrics 9, for symmetric sums.
+
+    Examples
+    --------
+    The ratings of six targets by four judges in Shrout and Fleiss:
+
+    >>> judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    >>> table = intraclass_correlation(judges)
+    >>> [round(estimate.value, 2) for _, estimate in table]
+    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    """
+    return intraclass_correlation.coefficient.table(
+        ratings,
+        forms=forms,
+        missing=missing,
+        interval=interval,
+        target=target,
+        n_boot=n_boot,
+        joint=joint,
+        confidence=confidence,
+        cluster=cluster,
+        seed=seed,
     )
 
 

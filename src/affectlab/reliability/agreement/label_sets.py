@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -35,7 +36,10 @@ def _masi(shared: Ints, first: Ints, second: Ints) -> Floats:
     return 1 - (1 - _jaccard(shared, first, second)) * monotony
 
 
-SET_DISTANCES = MappingProxyType({"masi": ("MASI", _masi), "jaccard": ("Jaccard", _jaccard)})
+SetLevel: TypeAlias = Literal["masi", "jaccard"]
+SET_DISTANCES: Mapping[SetLevel, tuple[str, Callable[[Ints, Ints, Ints], Floats]]] = (
+    MappingProxyType({"masi": ("MASI", _masi), "jaccard": ("Jaccard", _jaccard)})
+)
 """Distances by the level that asks for them, from sizes of an intersection and of two sets."""
 LABEL_SETS = "label sets"
 """The one row of alpha of sets."""
@@ -81,7 +85,7 @@ class _SetDistance:
         return self._between(one, other) if held is None else held[one, other]
 
 
-def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, ...], LevelMaker]:
+def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str, ...], LevelMaker]:
     """Take what a rater chose of a stimulus as one answer, and the distance between such answers.
 
     Where answers hold no zero at all, they list what was chosen; otherwise a stimulus of which a

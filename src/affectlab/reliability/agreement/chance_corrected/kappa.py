@@ -809,10 +809,26 @@ def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weig
 
 
 @overload
-def random_pair_kappa(ratings: Ratings, **options: Any) -> Estimates: ...
+def random_pair_kappa(
+    ratings: Ratings,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates: ...
 @overload
-def random_pair_kappa(ratings: ArrayLike, **options: Any) -> Estimate: ...
-def random_pair_kappa(  # type: ignore[misc]
+def random_pair_kappa(
+    ratings: ArrayLike,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate: ...
+def random_pair_kappa(
     ratings: Ratings | ArrayLike,
     *,
     weights: Weights = "nominal",
