@@ -420,8 +420,7 @@ class _Words:
             return f"no gap by {self.grouping.name} could be tested ({why})"
         hopeless = tested.filter(pl.col("test") == Tested.HOPELESS.value)
         if hopeless.height == tested.height:
-            why = Reason.of_row(hopeless["reason"][0])
-            return f"no gap in {what} could be shown: {why}"
+            return f"no gap in {what} could be shown: {Reason.of_row(hopeless['reason'][0])}"
         column = "n_raters" if self.grouping.carrier == "rater" else "n_items"
         sizes = self.groups.filter(rater=rater)[column].to_list()
         sized = f"with {min(sizes):,} to {max(sizes):,} {self.grouping.things} in a group"

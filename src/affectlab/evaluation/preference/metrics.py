@@ -206,7 +206,7 @@ def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, 
     part = scored.part([m], rows)
     sides = (part.good, ~part.good)
     n_good, n_poor = (int(part.base[side].sum()) for side in sides)
-    row = {
+    row: dict[str, Any] = {
         **dict.fromkeys(("value", "se", "se_delong", "p"), _NAN),
         "n_good": n_good,
         "n_poor": n_poor,

@@ -441,7 +441,7 @@ def calibration(
         n,
         lambda weights: np.stack([*parts.measures(weights).values()], axis=1),
         method=[_METHODS[name].format(**words) for name in names],
-        undefined=None,
+        undefined="",
         n_items=n,
         n_raters=n_raters,
         n_ratings=n,
@@ -617,7 +617,7 @@ class _Parts:
                 float(np.mean([one.mean for one in each])),
                 float(np.mean([one.error for one in each])),
                 min(one.freedom for one in each),
-                next((one.why for one in each if one.why), ""),
+                next((one.why for one in each if one.why), None),
             )
         return found
 
