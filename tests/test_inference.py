@@ -7,7 +7,6 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from affectlab.core.render.intervals import clusters_named
 from scipy import stats
 from scipy.special import expit, logit
 
