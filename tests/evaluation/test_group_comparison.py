@@ -90,7 +90,7 @@ def test_mann_whitney_as_scipy(groups: str | None) -> None:
         assert row["low"] < row["value"] < row["high"]
         cells = "pairs by labels" if groups == "kinds" else "raters by labels"
         assert row["statistic"] == f"difference of mean kappas over {cells}"
-        assert row["interval"] == "percentile"
+        assert row["interval"]["kind"] == "percentile"
 
 
 def test_groups_by_attribute_and_by_name() -> None:

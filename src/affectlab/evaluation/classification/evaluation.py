@@ -515,7 +515,7 @@ def evaluate_classification(
         if classes.multilabel:
             frames.append(_of_sets(case, found))
         if case.role in ("model", "person"):
-            own = found.to_frame().filter(pl.col("label") != NO_ANSWER)
+            own = found.table().frame.filter(pl.col("label") != NO_ANSWER)
             who = {"rater": case.rater, "role": case.role}
             names = [pl.lit(name, dtype=pl.String).alias(key) for key, name in who.items()]
             per_class.append(own.select(*names, pl.all()))

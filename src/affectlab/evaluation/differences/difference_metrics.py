@@ -497,7 +497,7 @@ def _ceiling(
             seed=seed,
             confidence=confidence,
         )
-        tables.append(half.to_frame().with_columns(pl.lit(group.name).alias("label")))
+        tables.append(half.table().frame.with_columns(pl.lit(group.name).alias("label")))
     frame = pl.concat(tables).rename({"label": "group"})
     # A score of reliability r correlates at most sqrt(r) with anything that lacks its errors.
     corrected = pl.col("corrected").clip(lower_bound=0).sqrt()

@@ -318,7 +318,7 @@ def _differences(scored: _Scored) -> pl.DataFrame:
             ahead = row["metric"] if row["all_low"] > 0 else row["other"]
             apart = row["all_low"] > 0 or row["all_high"] < 0
             row["verdict"] = f"{ahead} sees more" if apart else "no difference is shown"
-    return pl.DataFrame(rows, schema=_DIFFERENCES)
+    return _with_status(rows, _DIFFERENCES)
 
 
 def evaluate_preference_metrics(

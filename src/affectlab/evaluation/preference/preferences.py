@@ -483,7 +483,7 @@ def _side(
         clusters = tally.clusters[0][rows], tally.clusters[1][rows]
     p, test = _side_test(first_left, chose_first, None if clusters is None else clusters[0])
     low, high = exact_interval(np.array([k]), np.array([n]), confidence)
-    se, how = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan])
+    se = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan])
     how: _Made = (_EXACT, None)
     if over == "sample":
         low, high, se, how = np.array([np.nan]), np.array([np.nan]), se * np.nan, _SAMPLE

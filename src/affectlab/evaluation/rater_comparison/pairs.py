@@ -323,7 +323,7 @@ def alpha_by_side(
         found = krippendorff_alpha(
             part, level=level, interval="percentile", target="stimuli", n_boot=n_boot, seed=seed
         )
-        frame = found.to_frame()
+        frame = found.frame
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
     table = Estimates.of(pl.concat(frames), ("side", "label")).tables[0]
     people = table.frame.filter(pl.col("side") == "human")
