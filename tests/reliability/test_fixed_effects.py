@@ -253,7 +253,7 @@ def test_attributes_that_explain_everything_leave_nothing_to_test() -> None:
     s, r = (part.ravel() for part in np.indices((6, 4)))
     table = {"stimulus": s, "rater": r, "value": 1.0 * ((s + r) % 2), "odd": (s + r) % 2 == 1}
     result = mixed_model(Ratings(table, scale="interval"), fixed=["odd"])
-    assert result.to_frame()["reason"][0] == Cause.NO_RESIDUAL
+    assert result.to_frame()["reason"][0] == Cause.NO_RESIDUAL_WITHIN
 
 
 def test_bad_input_is_one_sentence() -> None:

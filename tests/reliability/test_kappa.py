@@ -206,9 +206,11 @@ class TestPairwise:
         alone = pairwise_kappa(ratings, weights=weights, target="sample").frame
         whole = pairwise_kappa(ratings, weights=weights).frame
         ends = ("se", "low", "high")
-        assert alone.drop(*ends, "target").equals(whole.drop(*ends, "target"))
+        others = (*ends, "target", "interval", "method")
+        assert alone.drop(others).equals(whole.drop(others))
         assert all(alone[end].is_nan().all() for end in ends)
         assert set(alone["target"]) == {"none"}
+        assert alone["interval"].is_null().all()
         assert whole["low"].is_not_nan().all()
         with pytest.raises(InputError, match="unknown target 'both'"):
             pairwise_kappa(ratings, target="both")

@@ -49,8 +49,6 @@ class Cause(StrEnum):
     FAR_FROM_NORMAL = "far_from_normal"
     # A value is not defined, or says less than it seems to.
     CONFOUNDED = "confounded"
-    SHARES_NOTHING = "shares_nothing"
-    CONSTANT_ANSWER = "constant_answer"
     ONE_CATEGORY = "one_category"
     NO_FINITE_SEVERITIES = "no_finite_severities"
     SEPARATE_GROUPS = "separate_groups"
@@ -295,17 +293,18 @@ def _plain(fact: Reason | IntervalFact) -> dict[str, Any]:
 def flat(frame: pl.DataFrame) -> pl.DataFrame:
     """Put kinds in the place of typed facts, for files and programs that have no structs.
 
-    The column ``interval`` is then how intervals were made, such as ``"jackknife"``, and ``reason``
-    a :class:`Cause`, or the text of one that has no kind.
+    The column ``interval`` is then how intervals were made, such as ``"jackknife"``, and a column
+    of reasons, such as ``reason``, a :class:`Cause`, or the text of one that has no kind.
     """
     import polars as pl
 
-    given = []
-    if frame.schema.get("interval") == interval_type():
-        given.append(pl.col("interval").struct.field("kind").alias("interval"))
-    if frame.schema.get("reason") == reason_type():
-        cause, text = (pl.col("reason").struct.field(name) for name in ("cause", "of"))
-        given.append(
-            pl.when(cause == Cause.OTHER.value).then(text).otherwise(cause).alias("reason")
-        )
-    return frame.with_columns(given)
+    kinds = []
+    for name, dtype in frame.schema.items():
+        if dtype == interval_type():
+            kinds.append(pl.col(name).struct.field("kind").alias(name))
+        elif dtype == reason_type():
+            cause, text = (pl.col(name).struct.field(part) for part in ("cause", "of"))
+            kinds.append(
+                pl.when(cause == Cause.OTHER.value).then(text).otherwise(cause).alias(name)
+            )
+    return frame.with_columns(kinds)

@@ -29,8 +29,6 @@ REASONS = {
     Cause.LARGEST_ERROR: "a largest error has none",
     Cause.FAR_FROM_NORMAL: "for normal answers, which these are far from ({of})",
     Cause.CONFOUNDED: "{of}",
-    Cause.SHARES_NOTHING: "too few stimuli in common with other raters",
-    Cause.CONSTANT_ANSWER: "one answer to everything",
     Cause.ONE_CATEGORY: "one category",
     Cause.NO_FINITE_SEVERITIES: "the likelihood has no maximum: raters keep one distance throughout"
     ", or there are too few answers for so many thresholds",

@@ -53,16 +53,17 @@ def _alpha(
     if level in ("masi", "jaccard"):
         if distance is not None:
             raise InputError(EITHER.format(level=level))
-        answers, maker = as_label_sets(answers, level)
-        pooled, makers = False, [maker]
+        answers, options, maker = as_label_sets(answers, level)
+        pooled, makers, names = False, [maker], [options]
     else:
         scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
-        makers = [level_maker(level, distance, scale) for scale in scales]
-    pooling = ("pooled over labels",) if pooled and len(answers.labels) > 1 else ()
+        pooling = ("pooled over labels",) if pooled and len(answers.labels) > 1 else ()
+        named = [level_maker(level, distance, scale) for scale in scales]
+        makers, names = [maker for _, maker in named], [(name, *pooling) for name, _ in named]
     parts, places, n_raters = _pairable(answers, pooled=pooled)
     n_units = places.size
     levels = [
-        None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
+        None if part is None else make(part) for part, make in zip(parts, makers, strict=True)
     ]
     units = [_NONE if part is None else part.unit for part in parts]
     raters = [_NONE if part is None else part.rater for part in parts]
@@ -72,7 +73,7 @@ def _alpha(
         keys={"label": ("pooled",) if pooled else answers.labels},
         design=design,
         evaluate=_Alphas(levels, n_units),
-        method=[("Krippendorff's alpha", name, *pooling) for name, _ in makers],
+        method=[("Krippendorff's alpha", *name) for name in names],
         n_items=n_items,
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
