@@ -178,7 +178,7 @@ def test_one_unit_has_no_interval() -> None:
     )
     assert found.value == 0
     assert math.isnan(found.low)
-    assert found.reason == Reason(Cause.NO_VARIATION)
+    assert found.reason == Reason(Cause.FEW_UNITS, 1, 3, "stimuli")
 
 
 def test_one_who_disagrees_is_enough() -> None:
