@@ -16,11 +16,11 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
+from affectlab.core.render.notes import interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.wording import interval_notes
 from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
 from affectlab.evaluation.people_and_models import judged_runs
 from affectlab.ratings import (

@@ -21,10 +21,10 @@ from affectlab.core.inference import (
     left_out_uncertainty,
 )
 from affectlab.core.jackknife import Jackknife
+from affectlab.core.render.notes import status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.wording import status_text
 from affectlab.core.words import count, file_part, joined, number, option, percent, plural
 from affectlab.evaluation.people_and_models import side_by_side
 from affectlab.evaluation.preference.areas import (
