@@ -24,6 +24,7 @@ from affectlab.reliability.agreement.chance_corrected.kappa import (
     random_pair_kappa as random_pair_kappa,
     weighted_kappa as weighted_kappa,
 )
+from affectlab.reliability.agreement.chance_corrected.rater_pairs import RaterPairs as RaterPairs
 from affectlab.reliability.agreement.coefficient import (
     Coefficient as Coefficient,
     coefficient as coefficient,
