@@ -19,12 +19,13 @@ from affectlab.evaluation import (
     evaluate_classification,
     evaluate_soft_labels,
     fairness,
-    kappa_of_pairs,
     outcome_table,
     published_tables,
     spearman_with_people,
 )
+from affectlab.evaluation.rater_comparison import merged
 from affectlab.ratings import Ratings, read_models
+from affectlab.reliability import pairwise_kappa
 from affectlab.report.statistics import Study
 
 N = 60
@@ -127,7 +128,7 @@ def of_outcomes(models: Any) -> pl.DataFrame:
 
 
 def of_pairs(models: Any) -> pl.DataFrame:
-    found = kappa_of_pairs(PEOPLE, models).to_frame()
+    found = pairwise_kappa(merged(PEOPLE, models)).to_frame()
     return found.filter(pair_kind="human-model").rename({"rater_b": "rater"}).drop("rater_a")
 
 

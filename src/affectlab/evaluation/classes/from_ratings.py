@@ -15,7 +15,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count, joined, option, plural
 from affectlab.evaluation.classes.class_map import ClassMap, class_map
 from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
-from affectlab.evaluation.classes.panel import Panel, panel_of, score_variants
 from affectlab.evaluation.classes.rules import (
     AnswerRule,
     AnswerTies,
@@ -30,6 +29,7 @@ from affectlab.evaluation.classes.rules import (
     no_offsets,
 )
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
+from affectlab.evaluation.classes.score_rows import ScoreRows, score_rows, score_variants
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import (
     check_level,
@@ -60,7 +60,7 @@ CHOSEN = "chosen"
 
 def split_tables(
     ratings: Ratings, models: ModelRatings | None, told_by: str | None
-) -> tuple[Panel | None, list[Ratings]]:
+) -> tuple[ScoreRows | None, list[Ratings]]:
     """Panel of the people and tables of the models, without the rater who tells the truth.
 
     People may be absent, and may have answered in another form than models; so this asks less of
@@ -80,7 +80,7 @@ def split_tables(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"rater {twice!r} is in both tables; expected a name of its own for each")
-    return None if people is None else panel_of(people), judged
+    return None if people is None else score_rows(people), judged
 
 
 def judged_panels(
@@ -89,7 +89,7 @@ def judged_panels(
     limits: Thresholds | None,
     *,
     multilabel: bool,
-) -> list[Panel]:
+) -> list[ScoreRows]:
     """Panels of the models.
 
     For sets without thresholds, models that say which labels they choose (column ``chosen``)
@@ -103,7 +103,7 @@ def judged_panels(
     elif multilabel and limits is not None and limits.of_shares:
         for table in tables:
             check_shares(table, f"a threshold of {limits.said} is for probabilities")
-    return [panel_of(table) for table in tables]
+    return [score_rows(table) for table in tables]
 
 
 def _chosen_sets(table: Ratings) -> Ratings:
@@ -127,7 +127,7 @@ def _without(table: Ratings, rater: str | None) -> Ratings | None:
 
 
 def neutral_offsets(
-    panel: Panel, classes: ClassMap, truth: Ints | Bools, multilabel: bool
+    panel: ScoreRows, classes: ClassMap, truth: Ints | Bools, multilabel: bool
 ) -> Floats | None:
     """What the mapping takes off the scores of each row, where it looks at neutral stimuli.
 
@@ -241,7 +241,7 @@ def answer_notes(
     return notes
 
 
-def _n_partly(panel: Panel, given: Decided, rows: Bools) -> int:
+def _n_partly(panel: ScoreRows, given: Decided, rows: Bools) -> int:
     """Count the stimuli of a rater of which some label was not answered."""
     if panel.form == "nominal" or not rows.any():
         return 0
@@ -525,8 +525,8 @@ def classes_of(
 
 
 def _notes_of_names(
-    judged: Sequence[Panel],
-    told: Panel,
+    judged: Sequence[ScoreRows],
+    told: ScoreRows,
     classes: ClassMap,
     parts: Sequence[tuple[NDArray[Any], Bools]],
     whose: str,
@@ -567,7 +567,7 @@ def _notes_of_names(
     return [*notes, *_notes_of_stimuli(judged, told, whose)]
 
 
-def _notes_of_stimuli(judged: Sequence[Panel], told: Panel, whose: str) -> list[str]:
+def _notes_of_stimuli(judged: Sequence[ScoreRows], told: ScoreRows, whose: str) -> list[str]:
     found = []
     for panel in judged:
         for place, rater in enumerate(panel.raters):
@@ -577,7 +577,7 @@ def _notes_of_stimuli(judged: Sequence[Panel], told: Panel, whose: str) -> list[
     return list(filter(None, found))
 
 
-def _said(source: TruthSource, settings: TruthRule, panel: Panel, decided: Decided) -> str:
+def _said(source: TruthSource, settings: TruthRule, panel: ScoreRows, decided: Decided) -> str:
     """Say what the truth is, in words."""
     if source.kind != "people" and len(panel.raters) == 1:
         return source.said
@@ -603,7 +603,7 @@ def _spread(
 
 
 def _people(
-    people: Panel,
+    people: ScoreRows,
     truth: Ints | Bools | None,
     settings: TruthRule,
     classes: ClassMap,

@@ -16,7 +16,7 @@ from affectlab.core.words import count, number, percent
 from affectlab.evaluation.controls.agreement import agreement_of_runs
 from affectlab.evaluation.controls.duplicates import duplicates
 from affectlab.evaluation.controls.hints import hint_acceptance, hints_of
-from affectlab.evaluation.people_and_models import Panel, panel_of
+from affectlab.evaluation.people_and_models import ControlledRuns, controlled_runs
 from affectlab.ratings import ModelRatings, Ratings, canonical, model_tables
 
 # What the controls say about a model, in one sentence.
@@ -28,7 +28,7 @@ _MOST = 0.5
 
 
 def sentence_of(
-    name: str, panel: Panel, repeated: Estimates, runs: Estimates, hints: Estimates
+    name: str, panel: ControlledRuns, repeated: Estimates, runs: Estimates, hints: Estimates
 ) -> str:
     """Put what is known of one model into a sentence."""
     parts = [_repeated(name, panel, repeated)]
@@ -48,7 +48,7 @@ def sentence_of(
     return f"{name} {'; '.join(parts)}."
 
 
-def _repeated(name: str, panel: Panel, repeated: Estimates) -> str:
+def _repeated(name: str, panel: ControlledRuns, repeated: Estimates) -> str:
     found = repeated[name]
     if not found.ok:
         return f"answered {count(found.n_items)} stimuli, too few to repeat itself"
@@ -66,7 +66,7 @@ def _repeated(name: str, panel: Panel, repeated: Estimates) -> str:
     return text + (f" ({'; '.join(beside)})" if beside else "")
 
 
-def _kept(name: str, run: str, kind: str, panel: Panel, runs: Estimates) -> str:
+def _kept(name: str, run: str, kind: str, panel: ControlledRuns, runs: Estimates) -> str:
     def of(quantity: str, measure: str = "answers") -> Estimate:
         return runs[name, run, measure, quantity]
 
@@ -289,7 +289,7 @@ def control_checks(
     check_confidence(confidence)
     check_n_boot(n_boot)
     rng = np.random.default_rng(seed)
-    panel = panel_of(ratings, models)
+    panel = controlled_runs(ratings, models)
     tables = [*model_tables(models), ratings]
     hints = {
         control.run: hints_of(

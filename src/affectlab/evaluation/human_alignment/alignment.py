@@ -27,7 +27,7 @@ from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, 
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import AlignmentPanel, panel_of
 from affectlab.evaluation.people_and_models import people_of
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
@@ -129,7 +129,7 @@ _HARDLY = 0.1
 class _Comparison:
     """Models and people, drawn together, and what is asked of them."""
 
-    panel: Panel
+    panel: AlignmentPanel
     measures: tuple[Measure, ...]
     """The first one decides."""
     found: Estimates
@@ -638,7 +638,7 @@ def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
     return text
 
 
-def _shared_by_pairs(panel: Panel) -> float:
+def _shared_by_pairs(panel: AlignmentPanel) -> float:
     """Median number of stimuli that two people share who share any, on the fullest label."""
     part = max(panel.parts, key=lambda part: part.value.size)
     if part.whole:
@@ -820,7 +820,7 @@ def alignment(
 
 
 def _left_out(
-    ratings: Ratings, panel: Panel, without: str | Collection[str] | None
+    ratings: Ratings, panel: AlignmentPanel, without: str | Collection[str] | None
 ) -> tuple[str, ...]:
     """Name the people whose answers do not count."""
     if without is None:
@@ -850,7 +850,7 @@ def _on_careless(found: AlignmentResult) -> str:
 
 def _aligned(
     ratings: Ratings,
-    panel: Panel,
+    panel: AlignmentPanel,
     *,
     margin: float,
     epsilon: float,

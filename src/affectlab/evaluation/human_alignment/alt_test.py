@@ -18,7 +18,12 @@ from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
-from affectlab.evaluation.human_alignment.panel import NO_SCALE, LabelPanel, Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import (
+    NO_SCALE,
+    AlignmentPanel,
+    LabelPanel,
+    panel_of,
+)
 from affectlab.ratings import ModelRatings, Ratings, of_known_raters
 
 # Who is closer to the other people, a model or the person who is left out: item by item.
@@ -32,7 +37,7 @@ _TIE = 1e-9
 
 
 def duels_of(
-    panel: Panel, score: Score, items: Items, min_people: int
+    panel: AlignmentPanel, score: Score, items: Items, min_people: int
 ) -> Iterator[tuple[Ints, Bools, Bools]]:
     """Compare every model with every person, item by item.
 
@@ -61,7 +66,7 @@ def duels_of(
 
 
 def _over_labels(
-    panel: Panel, score: Score, min_people: int
+    panel: AlignmentPanel, score: Score, min_people: int
 ) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Add up the labels of each person and stimulus, label by label."""
     n_stimuli = len(panel.stimuli)
@@ -120,7 +125,7 @@ def _of_label(
         yield part.person[kept], kept, theirs[kept], own[kept]
 
 
-def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
+def _of_sets(panel: AlignmentPanel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
     """Distance of label sets: 1 less the mean Jaccard similarity with the other people."""
     n_items, n_labels = len(panel.stimuli), len(panel.labels)
     label = np.concatenate([np.full(p.item.size, k) for k, p in enumerate(panel.parts)])
@@ -229,7 +234,7 @@ def _sentence(row: Mapping[str, Any]) -> str:
     )
 
 
-def _is_constant(panel: Panel, f: int) -> bool:
+def _is_constant(panel: AlignmentPanel, f: int) -> bool:
     """Whether a model gives one answer to everything, label by label."""
     given = [part.exact[f][~np.isnan(part.exact[f])] for part in panel.parts]
     return all(one.size > 1 and np.ptp(one) == 0 for one in given)
@@ -342,7 +347,7 @@ def alt_test(
 
 
 def alt_test_of(
-    panel: Panel,
+    panel: AlignmentPanel,
     *,
     epsilon: float,
     score: Score | None = None,
@@ -412,7 +417,7 @@ _WORDS = {
 }
 
 
-def _score(panel: Panel, score: Score | None) -> Score:
+def _score(panel: AlignmentPanel, score: Score | None) -> Score:
     kind = panel.scale.kind
     if score is None:
         if kind == "nominal":
@@ -438,7 +443,7 @@ def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items:
 
 
 def _against_people(
-    panel: Panel,
+    panel: AlignmentPanel,
     person: Ints,
     model_wins: Bools,
     person_wins: Bools,

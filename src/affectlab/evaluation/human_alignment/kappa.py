@@ -8,7 +8,7 @@ import numpy as np
 
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.evaluation.human_alignment.panel import Copies, LabelPanel, Panel
+from affectlab.evaluation.human_alignment.panel import AlignmentPanel, Copies, LabelPanel
 from affectlab.reliability.agreement import RaterPairs
 
 
@@ -35,12 +35,12 @@ class Agreements:
         return cls(*(np.full(shape, np.nan) for group in shapes for shape in group))
 
 
-def kappas(panel: Panel, draws: Copies) -> list[Agreements]:
+def kappas(panel: AlignmentPanel, draws: Copies) -> list[Agreements]:
     """Compute kappa on every label."""
     return panel.of_each_label(lambda part: kappa_of_label(panel, part, draws))
 
 
-def kappa_of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
+def kappa_of_label(panel: AlignmentPanel, part: LabelPanel, draws: Copies) -> Agreements:
     """Compute the agreement of models with people and of people with people on one label.
 
     A pair of people counts with the product of their numbers of copies, and a person never meets
@@ -108,7 +108,7 @@ def _means_of_pairs(
     )
 
 
-def _table(panel: Panel, part: LabelPanel, answered: Bools, judged: Ints) -> Floats:
+def _table(panel: AlignmentPanel, part: LabelPanel, answered: Bools, judged: Ints) -> Floats:
     """Answers of people, then models, to one set of stimuli; levels from 0 where there are any."""
     place = np.cumsum(answered) - 1
     kept = answered[part.item]
@@ -144,7 +144,7 @@ _ROWS = 32
 """Replicates that one task computes."""
 
 
-def shares_little(panel: Panel) -> bool:
+def shares_little(panel: AlignmentPanel) -> bool:
     """Whether pairs of people share so much less than a person and a model that it would matter.
 
     The bias of a kappa on n stimuli is some -1/(2n), as simulations of people who agree by 0.6
@@ -176,12 +176,12 @@ def _gap(part: LabelPanel) -> float | None:
     return float((1 / shared).mean() - (1 / size[size > 0]).mean())
 
 
-def pooled_kappas(panel: Panel, draws: Copies) -> list[Agreements]:
+def pooled_kappas(panel: AlignmentPanel, draws: Copies) -> list[Agreements]:
     """Compute pooled kappa on every label."""
     return [_of_label(panel, part, draws) for part in panel.parts]
 
 
-def _of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
+def _of_label(panel: AlignmentPanel, part: LabelPanel, draws: Copies) -> Agreements:
     sets, of_model = part.sets
     found = Agreements.unknown(part, draws.n_rows)
     met = np.bincount(part.item, minlength=part.n_items) > 1
@@ -202,7 +202,7 @@ def _of_label(panel: Panel, part: LabelPanel, draws: Copies) -> Agreements:
 
 
 def _disagreement(
-    panel: Panel, part: LabelPanel, draws: Copies, used: np.ndarray, judged: Floats
+    panel: AlignmentPanel, part: LabelPanel, draws: Copies, used: np.ndarray, judged: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Mean disagreement, observed and by chance: shapes (2, rows), (2, rows, k) and (2, rows, k).
 

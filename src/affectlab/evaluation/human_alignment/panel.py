@@ -144,7 +144,7 @@ NO_SCALE = "undefined: models and people have no common scale"
 
 
 @dataclass(frozen=True)
-class Panel:
+class AlignmentPanel:
     """Everything that is compared."""
 
     labels: tuple[str, ...]
@@ -237,7 +237,7 @@ def panel_of(
     exclude: Collection[str] = (),
     truncate: bool = False,
     alone: bool = False,
-) -> Panel:
+) -> AlignmentPanel:
     """Arrange people and models.
 
     Parameters
@@ -308,7 +308,7 @@ def panel_of(
         )
         for k, part in enumerate(own.by_label())
     )
-    return Panel(
+    return AlignmentPanel(
         tuple(labels),
         units,
         own.raters,

@@ -79,7 +79,7 @@ def area_verdict(low: float, high: float, margin: float | None) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _MetricPart:
     """Rows of which some metrics all say something."""
 
     x: Floats
@@ -110,25 +110,25 @@ class _Scored:
     seed: int
     """Of permutations: metrics that score the same items share them."""
 
-    def part(self, columns: Sequence[int], rows: Bools | None = None) -> _Part:
+    def part(self, columns: Sequence[int], rows: Bools | None = None) -> _MetricPart:
         """Take the rows of which some metrics all say something."""
         known = ~np.isnan(self.values[:, columns]).any(axis=1)
         if rows is not None:
             known &= rows
-        return _Part(
+        return _MetricPart(
             self.values[known][:, columns],
             self.judged.good[known],
             self.judged.weight[known],
             np.unique(self.clusters[known], return_inverse=True)[1].astype(np.int64),
         )
 
-    def areas(self, part: _Part) -> Jackknife:
+    def areas(self, part: _MetricPart) -> Jackknife:
         """Areas, and those without each cluster."""
         return without_clusters(
             lambda weights: fold_areas(part.x, part.good, weights * part.base), part.clusters
         )
 
-    def p_values(self, part: _Part) -> tuple[float, float]:
+    def p_values(self, part: _MetricPart) -> tuple[float, float]:
         """Two-sided p-values of the area and of the difference of means of one metric."""
         n, n_good = part.good.size, int(part.good.sum())
         apart = part.n_clusters == n and (part.base == 1).all()
@@ -230,7 +230,7 @@ def _means(scored: _Scored) -> pl.DataFrame:
     for m, metric in enumerate(scored.metrics):
         part, inside = scored.part([m]), marks[~np.isnan(scored.values[:, m])]
 
-        def means(weights: Floats, part: _Part = part, inside: Bools = inside) -> Floats:
+        def means(weights: Floats, part: _MetricPart = part, inside: Bools = inside) -> Floats:
             each = weighted_means(part.x[:, 0], inside, weights * part.base)
             return np.column_stack([each, each[:, -2] - each[:, -1]])
 

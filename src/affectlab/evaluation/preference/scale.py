@@ -23,8 +23,8 @@ from affectlab.core.types import Floats, Ints
 from affectlab.core.words import in_brackets, joined, p_value, percent, plural
 from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.preference.choice_models import (
+    ChoiceFit,
     ChoiceModel,
-    Fit,
     Model,
     Ties,
     Votes,
@@ -339,7 +339,7 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
     return _Study(votes, kind, np.arange(n), np.zeros(n, dtype=np.int64), names, n)
 
 
-def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, str]:
+def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[ChoiceFit, str]:
     """Estimate the parameters; and say why there are none, empty where there are."""
     k, votes = len(study.systems), study.votes
     if prior:
@@ -348,7 +348,7 @@ def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, str]:
         votes = votes.joined(more)
     status = "" if prior else why_undefined(study.wins(0.5), study.systems)
     if status:
-        return Fit.undefined(model, votes, k), status
+        return ChoiceFit.undefined(model, votes, k), status
     fit = fit_choices(votes, k, model)
     if np.isnan(fit.parameters).any():
         parts = ["strengths"] + ["position"] * model.position + ["ties"] * model.with_ties
@@ -374,7 +374,7 @@ def _ends(
 
 def _strengths(
     study: _Study,
-    fit: Fit,
+    fit: ChoiceFit,
     jackknife: Jackknife,
     over: Target,
     text: str,
@@ -418,7 +418,7 @@ def _strengths(
 
 
 def _first(
-    study: _Study, fit: Fit, jackknife: Jackknife, seed: int | np.random.Generator | None
+    study: _Study, fit: ChoiceFit, jackknife: Jackknife, seed: int | np.random.Generator | None
 ) -> Floats:
     """Chance that each system is the strongest, from a multivariate t distribution."""
     k = fit.n_systems
@@ -435,7 +435,7 @@ def _first(
 
 
 def _pairs(
-    study: _Study, fit: Fit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
+    study: _Study, fit: ChoiceFit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Compare every two systems, the stronger one with the weaker."""
     a, b = np.array(list(combinations(np.argsort(-fit.strength, kind="stable"), 2))).T
@@ -482,7 +482,7 @@ def _pairs(
 _STEP = 1e-5
 
 
-def _slope(fit: Fit, at: Floats) -> Floats:
+def _slope(fit: ChoiceFit, at: Floats) -> Floats:
     """How fast the chance of being chosen rises with the difference of strengths."""
     above, below = (fit.model.chances(at + step, fit.tau)[0] for step in (_STEP, -_STEP))
     rise: Floats = (above - below) / (2 * _STEP)
@@ -490,7 +490,7 @@ def _slope(fit: Fit, at: Floats) -> Floats:
 
 
 def _effects(
-    study: _Study, fit: Fit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
+    study: _Study, fit: ChoiceFit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Give the chances for two equal systems that the left one is chosen, and of a tie."""
     k, model, zero = fit.n_systems, fit.model, np.zeros(1)
