@@ -85,7 +85,7 @@ def test_what_fits_no_scale_is_judged_by_ranks_beside_others() -> None:
     assert row.equals(alone.to_frame().drop("p_holm"))
     assert row["measure"].item() == "spearman"
     assert both.to_frame().filter(rater="steps")["measure"].item() == "kappa"
-    why = [note for note in both.notes if "need one scale for unknown and people" in note]
+    why = [note for note in both.notes if "Only ranks of unknown are compared" in note]
     assert len(why) == 1
     assert "--models-scale '0-1 interval'" in why[0] or "0-1 interval" in why[0]
     found = both.difference.frame.filter(rater="unknown", measure="kappa")["status"].item()

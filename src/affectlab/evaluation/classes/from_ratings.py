@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, joined, option, plural
+from affectlab.core.words import joined, option, plural
+from affectlab.evaluation.classes import wording
 from affectlab.evaluation.classes.class_map import ClassMap, class_map
 from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
 from affectlab.evaluation.classes.rules import (
@@ -169,38 +170,17 @@ def truth_notes(decided: Decided, settings: TruthRule, *, of_people: bool) -> li
     notes = []
     tied = int(decided.tied.sum())
     if tied:
-        done = {
-            "leave_out": "left out",
-            "first": "given the first of them in the order of the taxonomy (without one, by name)",
-            "random": "given one of them at random",
-        }[settings.ties]
-        notes.append(
-            f"{plural(tied, 'stimulus', 'stimuli')} with several highest classes in the truth: "
-            f"{done}"
-        )
+        notes.append(wording.tied_truth(tied, settings.ties))
     scarce = int((decided.size < settings.min_people).sum())
     if scarce:
-        notes.append(
-            f"{plural(scarce, 'stimulus', 'stimuli')} with fewer than "
-            f"{plural(settings.min_people, 'person', 'people')}: left out"
-        )
+        notes.append(wording.few_people(scarce, settings.min_people))
     gone = ~decided.known & ~decided.tied & (decided.size >= settings.min_people)
     if gone.any():
-        why = "majority or true class" if settings.rule == "majority" else "true class"
-        notes.append(f"{plural(int(gone.sum()), 'stimulus', 'stimuli')} without a {why}: left out")
+        notes.append(wording.no_truth(int(gone.sum()), settings.rule == "majority"))
     alone = int((decided.known & (decided.size == 1)).sum())
     if of_people and alone:
-        all_known = plural(int(decided.known.sum()), "stimulus", "stimuli")
-        notes.append(f"the truth of {count(alone)} of {all_known} rests on one person")
+        notes.append(wording.one_person(alone, int(decided.known.sum())))
     return notes
-
-
-def offset_note(neutral: str | None, raters: Sequence[str]) -> str:
-    """Say that the truth was used to take neutral means off."""
-    return (
-        f"means over stimuli whose truth is {neutral!r} were taken off the scores of "
-        f"{joined(raters)}: this uses the truth, each such stimulus left out of its own mean"
-    )
 
 
 def answer_notes(
@@ -219,16 +199,10 @@ def answer_notes(
     ties
         What was done with ties.
     """
-    done = {
-        "random": "one of them was taken at random",
-        "first": "the first in the order of the taxonomy (without one, by name) was taken",
-        "missing": "taken as no answer",
-    }[ties]
     said = {
-        f"several highest classes in answers, of which {done}": tied,
-        "answers that name a label of no class, taken as no answer": outside,
-        "labels that were not answered, which is not taken as 0 "
-        f"({option('absent', 'zero')} does that)": partly,
+        wording.tied_answers(ties): tied,
+        wording.OUTSIDE: outside,
+        wording.partly_answered(): partly,
     }
     notes = []
     for text, counts in said.items():
@@ -476,7 +450,7 @@ def classes_of(
         mapped = classes.panel(placed, offsets)
         given = reading.decide(mapped, classes, rng)
         if offsets is not None and classes.mapping is not None:
-            notes.append(offset_note(classes.mapping.neutral_class, placed.raters))
+            notes.append(wording.neutral_means(classes.mapping.neutral_class, placed.raters))
         for place, rater in enumerate(panel.raters):
             rows = mapped.rater == place
             raters.append(rater)

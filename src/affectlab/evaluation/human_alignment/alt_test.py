@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -17,13 +17,13 @@ from affectlab.core.estimates import Estimates, Reason
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import plural, shown
 from affectlab.evaluation.human_alignment.panel import (
     NO_SCALE,
     AlignmentPanel,
     LabelPanel,
     panel_of,
 )
+from affectlab.evaluation.human_alignment.wording import alt_test_outcome
 from affectlab.ratings import ModelRatings, Ratings, of_known_raters
 
 # Who is closer to the other people, a model or the person who is left out: item by item.
@@ -216,24 +216,6 @@ _OF_PEOPLE = (
 )
 
 
-def outcome_of(row: Mapping[str, Any]) -> str:
-    """Say of one model whether it passes, without its name."""
-    test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
-    if row["passed"] is None:
-        return f"{test} cannot be done: {row['status'].removeprefix('undefined: ')}"
-    won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
-    if row["reason"] == Reason.CONSTANT_ANSWER:
-        won += ", with one answer to everything: it tells no stimuli apart"
-    return f"it {'passes' if row['passed'] else 'does not pass'} {test}, {won}"
-
-
-def _sentence(row: Mapping[str, Any]) -> str:
-    said = outcome_of(row)
-    return (
-        f"{shown(row['rater'])}{': ' if row['passed'] is None else ' '}{said.removeprefix('it ')}."
-    )
-
-
 def _is_constant(panel: AlignmentPanel, f: int) -> bool:
     """Whether a model gives one answer to everything, label by label."""
     given = [part.exact[f][~np.isnan(part.exact[f])] for part in panel.parts]
@@ -406,7 +388,7 @@ def alt_test_of(
         Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
         Table("people", "Each model against each person.", pl.concat(frames), _OF_PEOPLE),
     )
-    sentences = (*panel.trained, *map(_sentence, frame.iter_rows(named=True)))
+    sentences = (*panel.trained, *map(alt_test_outcome, frame.iter_rows(named=True)))
     return AltTest(tables, sentences, score=chosen, items=items, epsilon=epsilon)
 
 

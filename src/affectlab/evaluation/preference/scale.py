@@ -20,8 +20,9 @@ from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import Ends, student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import in_brackets, joined, p_value, percent, plural
+from affectlab.core.words import joined, plural
 from affectlab.evaluation.paired_tests import t_test
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.choice_models import (
     ChoiceFit,
     ChoiceModel,
@@ -253,23 +254,16 @@ def preference_scale(
         },
     )
     if status:
-        return replace(made, sentences=(f"There is no scale ({status}).",))
+        return replace(made, sentences=(wording.no_scale(status),))
     if study.group.max() > 0:
-        apart = [
-            joined(np.array(study.systems, dtype=object)[study.group == k].tolist())
+        groups = [
+            np.array(study.systems, dtype=object)[study.group == k].tolist()
             for k in range(int(study.group.max()) + 1)
         ]
-        made = replace(
-            made,
-            sentences=(
-                f"Systems of {len(apart)} groups were never compared ({'; '.join(apart)}): nothing "
-                "but the prior puts these on one scale.",
-            ),
-        )
+        made = replace(made, sentences=(wording.unlinked(groups),))
     strongest = table.frame.row(0, named=True)
-    sure = strongest["first"]
-    sure = f", with a chance of {percent(sure, 1)} to be the first" if sure == sure else ""
-    said = list(made.sentences) or [f"{strongest['system']} is strongest{sure}."]
+    strength = wording.strongest(strongest["system"], strongest["first"])
+    said = list(made.sentences) or [strength]
     figure = Figure(
         "preference_scale",
         "intervals",
@@ -283,7 +277,7 @@ def preference_scale(
     if position or choice.with_ties:
         effects = _effects(study, fit, jackknife, confidence, shared)
         tables += effects.tables
-        said += _effect_sentences(effects)
+        said += [wording.effect(row) for row in effects.frame.to_dicts()]
     return replace(made, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
 
 
@@ -529,21 +523,3 @@ def _effects(
         name="effects",
         caption="Two systems of the same strength: the left one is chosen, and there is a tie.",
     )
-
-
-def _effect_sentences(effects: Estimates) -> list[str]:
-    said = []
-    for row in effects.frame.to_dicts():
-        between = in_brackets(row["low"], row["high"], 1, write=percent, name="interval")
-        share = percent(row["value"], 1) + between
-        if row["effect"] == "tie":
-            said.append(f"Two equal systems tie with a chance of {share}.")
-            continue
-        sign = ""
-        if row["p"] == row["p"]:
-            sign = "a sign of side bias" if row["p"] < 0.05 else "no sign of side bias"
-            sign = f": {sign} (p {p_value(row['p'])})"
-        said.append(
-            f"Of two equal systems the one on the left is chosen with a chance of {share}{sign}."
-        )
-    return said

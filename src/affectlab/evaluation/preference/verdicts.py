@@ -21,7 +21,7 @@ from affectlab.core.inference import (
 )
 from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import count, number, percent
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.areas import without_clusters
 from affectlab.evaluation.preference.choices import is_both
 from affectlab.evaluation.preference.clusters import (
@@ -157,8 +157,8 @@ def _rows(
 
     def share(statistic: str, name: str, count: float, of: float, **more: Any) -> None:
         low, high = wilson_interval(count, of, confidence)
-        method = f"share of {int(of)} items; Wilson interval"
-        row = {"value": count / of, "low": float(low), "high": float(high), "method": method}
+        row = {"value": count / of, "low": float(low), "high": float(high)}
+        row |= {"method": f"share of {int(of)} items", "how": "Wilson interval"}
         key = {"statistic": statistic, "of_what": name, "count": int(count), "of": int(of)}
         rows.append(_ROW | key | row | more)
 
@@ -175,7 +175,7 @@ def _rows(
         share("good", judged, n_good, decided, columns=good)
     share("decided", "items", decided, float(total))
     if judged:
-        bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"}
+        bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate", "how": ""}
         share("good, at least", judged, n_good, float(total), **bound)
         share("good, at most", judged, n_good + total - decided, float(total), **bound)
     return rows
@@ -191,7 +191,14 @@ def _judged(found: Preferences, system: str | None) -> str:
         return ""
 
 
-_ROW = {"all_low": _NAN, "all_high": _NAN, "target": "none", "status": "ok", "columns": None}
+_ROW = {
+    "all_low": _NAN,
+    "all_high": _NAN,
+    "target": "none",
+    "status": "ok",
+    "columns": None,
+    "resampled": False,
+}
 
 
 def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, Any]:
@@ -202,12 +209,15 @@ def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, An
     return _ROW | {
         "statistic": "ratio",
         "of_what": f"{choices[more]} to {choices[less]}",
+        "more": choices[more],
+        "less": choices[less],
         "value": a / b if b else _NAN,
         "low": low / (1 - low) if low < 1 else _NAN,
         "high": high / (1 - high) if high < 1 else float("inf"),
         "count": int(a),
         "of": int(b),
-        "method": "ratio of verdicts; from the exact interval of the share of two",
+        "method": "ratio of verdicts",
+        "how": "from the exact interval of the share of two",
         "status": "ok" if b else f"undefined: {choices[less]} is never preferred",
         "columns": [more, less],
     }
@@ -242,24 +252,23 @@ def _leave_out(
             if row["statistic"] == "ratio":
                 ends = ratio(ends, 1 - ends, np.inf)
             row[f"{prefix}low"], row[f"{prefix}high"] = ends.tolist()
-            how = row["method"].partition(";")[0]
             row["target"] = "none" if why else "stimuli"
-            row["method"] = f"{how}; {why}" if why else f"{how}; jackknife over {what}"
+            row["how"], row["resampled"] = why or f"jackknife over {what}", not why
 
 
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     import polars as pl
 
     extra = {"count": pl.Int64, "of": pl.Int64, "all_low": pl.Float64, "all_high": pl.Float64}
-    made = Estimates.of_rows(rows, ("statistic", "of_what"), extra, n_items=total)
-    drawn = next(row for row in rows if row["statistic"] == "ratio")["method"].partition("; ")[2]
-    how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
-    if "jackknife" in drawn:
-        how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
+    named = [row | {"method": "; ".join(filter(None, (row["method"], row["how"])))} for row in rows]
+    made = Estimates.of_rows(named, ("statistic", "of_what"), extra, n_items=total)
+    by_name = {row["statistic"]: row for row in rows}
+    of_ratio = by_name["ratio"]
+    how = wording.intervals_of_verdicts(of_ratio["how"] if of_ratio["resampled"] else "")
     shown = made.with_layout(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
-    said = _sentences({row["statistic"]: row for row in rows}, rule)
+    said = _sentences(by_name, rule)
     figure = Figure(
         "verdicts",
         "shares",
@@ -286,35 +295,14 @@ _SHOWN = (
 
 def _sentences(rows: Mapping[str, Mapping[str, Any]], rule: Rule) -> tuple[str, ...]:
     """Say what the verdicts are in plain words."""
-    ratio = rows["ratio"]
-    more, _, less = ratio["of_what"].rpartition(" to ")
-    said = []
+    ratio, decided = rows["ratio"], rows["decided"]
+    sentences = []
     if ratio["status"] == "ok":
-        known = ratio["low"] == ratio["low"]
-        ends = f"; interval {number(ratio['low'])} to {number(ratio['high'])}" if known else ""
-        said.append(
-            f"{more} is preferred {number(ratio['value'])} times as often as {less} "
-            f"({count(ratio['count'])} to {count(ratio['of'])}{ends})."
-        )
+        sentences.append(wording.ratio(ratio, ratio["more"], ratio["less"]))
+    bounds = None
     if "good" in rows:
-        good = rows["good"]
-        said.append(
-            f"{good['of_what']} is good on {count(good['count'])} of {count(good['of'])} items "
-            f"with a verdict ({percent(good['value'], 1)}, {percent(good['low'], 1)} to "
-            f"{percent(good['high'], 1)}): preferred, or as good."
-        )
-    decided = rows["decided"]
-    left = decided["of"] - decided["count"]
-    if left:
-        said.append(
-            f"{count(left)} of {count(decided['of'])} items have no verdict "
-            f"({no_verdict(rule)}, "
-            f"{percent(1 - decided['value'], 1)})"
-            + (
-                f"; whatever they are, between {percent(rows['good, at least']['value'], 1)} and "
-                f"{percent(rows['good, at most']['value'], 1)} of all items are good."
-                if "good" in rows
-                else "."
-            )
-        )
-    return tuple(said)
+        sentences.append(wording.good_items(rows["good"]))
+        bounds = rows["good, at least"]["value"], rows["good, at most"]["value"]
+    if decided["of"] > decided["count"]:
+        sentences.append(wording.items_without_verdict(decided, no_verdict(rule), bounds))
+    return tuple(sentences)

@@ -231,7 +231,10 @@ def _jensen_shannon(p: Floats, q: Floats) -> Floats:
 class SoftMetric:
     """A measure of distributions."""
 
-    method: str
+    title: str
+    """Its name in a sentence."""
+    detail: str
+    """What its name leaves open, such as ``", nats"``."""
     function: Callable[[Floats, Floats, Any, float], Floats]
     """Of people, predictions, ground distances and the floor; checked rows to shape (n,)."""
     needs_costs: bool = False
@@ -241,40 +244,45 @@ class SoftMetric:
     """Value that it cannot exceed."""
 
     @property
-    def title(self) -> str:
-        """Its name in a sentence."""
-        return self.method.partition(",")[0].removesuffix(" over labels")
+    def method(self) -> str:
+        """Its whole name."""
+        return self.title + self.detail
 
 
 SOFT_METRICS: dict[str, SoftMetric] = {
     "cross_entropy": SoftMetric(
-        "cross-entropy, nats",
+        "cross-entropy",
+        ", nats",
         lambda p, q, _, floor: _cross_entropy(p, raised(q, floor)),
         floored=True,
     ),
     "kullback_leibler": SoftMetric(
-        "Kullback-Leibler divergence, nats",
+        "Kullback-Leibler divergence",
+        ", nats",
         lambda p, q, _, floor: _kullback_leibler(p, raised(q, floor)),
         floored=True,
     ),
     "jensen_shannon": SoftMetric(
-        "Jensen-Shannon divergence, base 2", lambda p, q, *_: _jensen_shannon(p, q), largest=1.0
+        "Jensen-Shannon divergence", ", base 2", lambda p, q, *_: _jensen_shannon(p, q), largest=1.0
     ),
     "jensen_shannon_distance": SoftMetric(
-        "Jensen-Shannon distance, base 2",
+        "Jensen-Shannon distance",
+        ", base 2",
         lambda p, q, *_: np.sqrt(_jensen_shannon(p, q)),
         largest=1.0,
     ),
     "earth_movers_distance": SoftMetric(
         "earth mover's distance",
+        "",
         lambda p, q, distance, _: transported(p, q, distance),
         needs_costs=True,
     ),
     "brier": SoftMetric(
-        "Brier score, sum over labels", lambda p, q, *_: ((p - q) ** 2).sum(axis=1), largest=2.0
+        "Brier score", ", sum over labels", lambda p, q, *_: ((p - q) ** 2).sum(axis=1), largest=2.0
     ),
     "mean_absolute_difference": SoftMetric(
-        "mean absolute difference over labels",
+        "mean absolute difference",
+        " over labels",
         lambda p, q, *_: np.abs(p - q).mean(axis=1),
         largest=1.0,
     ),
