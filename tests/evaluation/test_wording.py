@@ -4,11 +4,13 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-from affectlab.core.estimates import Estimate, Reason
+from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import wording
 from affectlab.evaluation.classes import wording as classes
 from affectlab.evaluation.classification import wording as classification
@@ -21,7 +23,7 @@ WORDS = Path(__file__).with_name("wording.txt")
 
 
 def estimate(value: float, low: float = np.nan, high: float = np.nan, n: int = 60) -> Estimate:
-    return Estimate(value, np.nan, low, high, "method", "stimuli", n, 5, n, "ok")
+    return Estimate(value, low=low, high=high, n_items=n, n_raters=5, n_ratings=n)
 
 
 def of_alignment() -> Iterator[str]:
@@ -55,10 +57,10 @@ def of_alignment() -> Iterator[str]:
     yield say.without_careless(["ann"], {})
     yield say.without_careless(["ann", "bob"], {"net": "below"})
     test = {"rater": "net", "epsilon": 0.2, "passed": True, "wins": 4, "n_people": 6}
-    yield say.alt_test_outcome(test | {"reason": Reason.CONSTANT_ANSWER})
-    yield say.alt_test_outcome(test | {"passed": False, "reason": None})
-    few = "undefined: fewer than 3 people with 30 stimuli"
-    yield say.alt_test_outcome(test | {"passed": None, "reason": None, "status": few})
+    yield say.alt_test_outcome(test | {"constant_answer": True})
+    yield say.alt_test_outcome(test | {"passed": False, "constant_answer": False})
+    few = asdict(Reason(Cause.FEWER, least=3, of="people"))
+    yield say.alt_test_outcome(test | {"passed": None, "reason": few})
     best = {"value": 0.61, "min": 0.4, "max": 0.7, "best": "ann"}
     yield say.ceiling(best, "quadratic kappa")
     yield say.largest_discrepancy({"label": "joy", "value": -0.4, "rater": "net"})
@@ -178,7 +180,8 @@ def of_preferences() -> Iterator[str]:
     yield say.undecided_votes({"both": 3}, 103)
     yield say.items_by_majority(a, b, {"count": 3}, 0.04)
     yield say.verdicts("majority", {"a": 5, "b": 4}, "no majority", 2)
-    yield from (say.agreement(0.4, status) for status in ("ok", "undefined: one category"))
+    undefined = Estimate(np.nan, reason=Reason(Cause.ONE_CATEGORY))
+    yield from map(say.agreement, (estimate(0.4), undefined))
     side = {"choice": "left", "value": 0.6, "low": 0.5, "p": 0.04}
     yield from (say.side(side | more) for more in ({}, {"p": np.nan}, {"choice": "B", "p": 0.3}))
     yield from say.intervals_of_shares("Wilson interval", "exact interval", True)

@@ -135,7 +135,7 @@ def control_not_compared(kind: str, same: Estimate) -> str:
     """A control run of a model that has no people beside it."""
     if same.ok:
         return f"{_WITHOUT[kind]} agrees with itself at {number(same.value)}"
-    return f"{_WITHOUT[kind]} cannot be compared ({same.status.removeprefix('undefined: ')})"
+    return f"{_WITHOUT[kind]} cannot be compared ({same.reason})"
 
 
 def nothing_to_keep(kind: str, control: Estimate, main: Estimate) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import in_brackets, joined, number, percent, plural, some
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def share(estimate: Estimate, confidence: float) -> str:
 def value(estimate: Estimate) -> str:
     """A metric with its interval, or why there is none."""
     if not estimate.ok:
-        return estimate.status
+        return undefined_text(estimate.reason)
     return number(estimate.value) + in_brackets(estimate.low, estimate.high)
 
 

@@ -15,13 +15,14 @@ import polars as pl
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.inference import Target, holm
 from affectlab.core.interface.spelling import spelled
-from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
+from affectlab.core.wording import coverage_text
 from affectlab.core.words import percent, plural
 from affectlab.evaluation.human_alignment import wording
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of
@@ -46,7 +47,8 @@ class AlignmentResult(Result):
     ``at_least``; ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
     ``spearman_high``, ``spearman_labels`` (null on a nominal scale); ``people_below``,
     ``n_people``; ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``,
-    ``n_ratings``, ``coverage``, ``margin``, ``epsilon``, ``status``. The table
+    ``n_ratings``, ``coverage``, ``margin``, ``epsilon``, ``constant_answer``, ``status``,
+    ``reason``. The table
     ``models_and_people`` has a row per model and per person, with each measure against (the other)
     people.
     """
@@ -280,7 +282,7 @@ class _Comparison:
             spearman_labels="n_labels",
         )
         won = self.alt.frame.select(
-            "rater", "advantage", "passed", "epsilon", "reason", winning_rate="value"
+            "rater", "advantage", "passed", "epsilon", "constant_answer", winning_rate="value"
         )
         both = self.deciding()
         for other in (second, won):
@@ -292,7 +294,7 @@ class _Comparison:
             *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
             *("people_below", "n_people"),
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
-            *("coverage", "margin", "epsilon", "reason", "status"),
+            *("coverage", "margin", "epsilon", "constant_answer", "status", "reason"),
         )
         names = models["measure"].unique().to_list()
         columns = [
@@ -388,7 +390,7 @@ class _Comparison:
             else plural(self.clusters.n, self.clusters.name, self.clusters.units),
         )
         if row["verdict"] == "undefined":
-            return wording.cannot_be_placed(model, row["status"].removeprefix("undefined: "), basis)
+            return wording.cannot_be_placed(model, str(Reason.of_row(row["reason"])), basis)
         words = self.first.words if self.first.pooled else f"mean {self.first.words}"
         return wording.verdict(row, words, self.target, basis, self.confidence)
 
@@ -403,7 +405,7 @@ class _Comparison:
             statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
             weak = [weak_design_like(statistic, self.target, part) for part in parts]
             if worst := min(filter(None, weak), key=lambda one: one.coverage, default=None):
-                yield f"{what} ({measure.words}): {COVERAGE}{worst.words}."
+                yield f"{what} ({measure.words}): {coverage_text(worst.fact)}."
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know beside the verdicts."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from affectlab.core.estimates import Reason
+from affectlab.core.facts import Reason
 from affectlab.core.words import count, joined, number, p_value, percent, plural, shown, some
 
 
@@ -99,10 +99,9 @@ def alt_test_outcome(row: Mapping[str, Any]) -> str:
     test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
     name = shown(row["rater"])
     if row["passed"] is None:
-        return f"{name}: {test} cannot be done: {row['status'].removeprefix('undefined: ')}."
+        return f"{name}: {test} cannot be done: {Reason.of_row(row['reason'])}."
     people = plural(row["n_people"], "person", "people")
-    constant = row["reason"] == Reason.CONSTANT_ANSWER
-    more = ", though it gives one answer to everything" if constant else ""
+    more = ", though it gives one answer to everything" if row["constant_answer"] else ""
     return (
         f"{name} {'passes' if row['passed'] else 'does not pass'} {test}, winning against "
         f"{row['wins']} of {people}{more}."

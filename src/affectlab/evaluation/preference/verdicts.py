@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import NO_VARIATION, Estimates
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import (
     check_confidence,
     check_n_boot,
@@ -83,7 +84,7 @@ def preference_verdicts(
 
     Returns
     -------
-    Estimates by ``statistic`` and ``of_what``, with extra columns ``count``, ``of``, ``all_low``
+    Estimates by ``measure`` and ``of_what``, with extra columns ``count``, ``of``, ``all_low``
     and ``all_high``:
 
     - ``verdict``: the share of each choice among items with a verdict; ``all_low`` and
@@ -155,11 +156,11 @@ def _rows(
     choices, decided = found.choices, float(k.sum())
     each = 1 - (1 - confidence) / len(choices)
 
-    def share(statistic: str, name: str, count: float, of: float, **more: Any) -> None:
+    def share(measure: str, name: str, count: float, of: float, **more: Any) -> None:
         low, high = wilson_interval(count, of, confidence)
-        row = {"value": count / of, "low": float(low), "high": float(high)}
-        row |= {"method": f"share of {int(of)} items", "how": "Wilson interval"}
-        key = {"statistic": statistic, "of_what": name, "count": int(count), "of": int(of)}
+        what = {"statistic": f"share of {int(of)} items", "interval": _WILSON}
+        row = {"value": count / of, "low": float(low), "high": float(high), **what}
+        key = {"measure": measure, "of_what": name, "count": int(count), "of": int(of)}
         rows.append(_ROW | key | row | more)
 
     rows: list[dict[str, Any]] = []
@@ -175,7 +176,7 @@ def _rows(
         share("good", judged, n_good, decided, columns=good)
     share("decided", "items", decided, float(total))
     if judged:
-        bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate", "how": ""}
+        bound = {"low": _NAN, "high": _NAN, "statistic": "bound, not an estimate"}
         share("good, at least", judged, n_good, float(total), **bound)
         share("good, at most", judged, n_good + total - decided, float(total), **bound)
     return rows
@@ -191,14 +192,9 @@ def _judged(found: Preferences, system: str | None) -> str:
         return ""
 
 
-_ROW = {
-    "all_low": _NAN,
-    "all_high": _NAN,
-    "target": "none",
-    "status": "ok",
-    "columns": None,
-    "resampled": False,
-}
+_ROW = {"all_low": _NAN, "all_high": _NAN, "target": "none", "reason": None, "columns": None}
+_WILSON = IntervalFact("analytic", formula=Formula.WILSON)
+_EXACT = IntervalFact("analytic", formula=Formula.CLOPPER_PEARSON)
 
 
 def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, Any]:
@@ -207,7 +203,7 @@ def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, An
     a, b = float(k[more]), float(k[less])
     low, high = map(float, exact_interval(np.array(a), np.array(a + b), confidence))
     return _ROW | {
-        "statistic": "ratio",
+        "measure": "ratio",
         "of_what": f"{choices[more]} to {choices[less]}",
         "more": choices[more],
         "less": choices[less],
@@ -216,9 +212,9 @@ def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, An
         "high": high / (1 - high) if high < 1 else float("inf"),
         "count": int(a),
         "of": int(b),
-        "method": "ratio of verdicts",
-        "how": "from the exact interval of the share of two",
-        "status": "ok" if b else f"undefined: {choices[less]} is never preferred",
+        "statistic": "ratio of verdicts",
+        "interval": _EXACT,
+        "reason": None if b else Reason(Cause.NEVER_PREFERRED, of=choices[less]),
         "columns": [more, less],
     }
 
@@ -233,10 +229,10 @@ def _leave_out(
     chosen
         1 for the verdict of each item, shape (items, choices); items without one have none.
     """
-    rows = [row for row in rows if row["columns"] is not None and row["status"] == "ok"]
+    rows = [row for row in rows if row["columns"] is not None and row["reason"] is None]
     top, bottom = np.zeros((2, len(chosen), len(rows)))
     for k, row in enumerate(rows):
-        of_two = row["statistic"] == "ratio"
+        of_two = row["measure"] == "ratio"
         top[:, k] = chosen[:, row["columns"][: 1 if of_two else None]].sum(axis=1)
         bottom[:, k] = (chosen[:, row["columns"]] if of_two else chosen).sum(axis=1)
     left_out = without_clusters(
@@ -245,26 +241,28 @@ def _leave_out(
     for prefix, level in (("", confidence), ("all_", 1 - (1 - confidence) / chosen.shape[1])):
         told = left_out_uncertainty(left_out, level)
         for k, row in enumerate(rows):
-            if row[f"{prefix}low"] != row[f"{prefix}low"] or told.missing[k] == NO_VARIATION:
+            ends, why = np.array([told.low[k], told.high[k]]), told.missing[k]
+            constant = why is not None and why.cause is Cause.NO_VARIATION
+            if row[f"{prefix}low"] != row[f"{prefix}low"] or constant:
                 # Nothing that could vary is no certainty: the interval stays as it is.
                 continue
-            ends, why = np.array([told.low[k], told.high[k]]), told.missing[k]
-            if row["statistic"] == "ratio":
+            if row["measure"] == "ratio":
                 ends = ratio(ends, 1 - ends, np.inf)
             row[f"{prefix}low"], row[f"{prefix}high"] = ends.tolist()
             row["target"] = "none" if why else "stimuli"
-            row["how"], row["resampled"] = why or f"jackknife over {what}", not why
+            row["reason"] = why
+            row["interval"] = None if why else IntervalFact("jackknife", (what,))
 
 
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     import polars as pl
 
     extra = {"count": pl.Int64, "of": pl.Int64, "all_low": pl.Float64, "all_high": pl.Float64}
-    named = [row | {"method": "; ".join(filter(None, (row["method"], row["how"])))} for row in rows]
-    made = Estimates.of_rows(named, ("statistic", "of_what"), extra, n_items=total)
-    by_name = {row["statistic"]: row for row in rows}
-    of_ratio = by_name["ratio"]
-    how = wording.intervals_of_verdicts(of_ratio["how"] if of_ratio["resampled"] else "")
+    made = Estimates.of_rows(rows, ("measure", "of_what"), extra, n_items=total)
+    by_name = {row["measure"]: row for row in rows}
+    drawn = by_name["ratio"]["interval"]
+    resampled = str(drawn) if drawn is not None and drawn.kind == "jackknife" else ""
+    how = wording.intervals_of_verdicts(resampled)
     shown = made.with_layout(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
@@ -277,7 +275,7 @@ def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
         description=" ".join(said),
         options={
             "choice": "of_what",
-            "rows": {"statistic": "verdict"},
+            "rows": {"measure": "verdict"},
             "value_name": "share of the items with a verdict",
         },
     )
@@ -297,7 +295,7 @@ def _sentences(rows: Mapping[str, Mapping[str, Any]], rule: Rule) -> tuple[str, 
     """Say what the verdicts are in plain words."""
     ratio, decided = rows["ratio"], rows["decided"]
     sentences = []
-    if ratio["status"] == "ok":
+    if ratio["value"] == ratio["value"]:
         sentences.append(wording.ratio(ratio, ratio["more"], ratio["less"]))
     bounds = None
     if "good" in rows:

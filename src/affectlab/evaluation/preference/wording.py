@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from affectlab.core.wording import status_text, undefined_text
 from affectlab.core.words import (
     count,
     in_brackets,
@@ -16,6 +17,9 @@ from affectlab.core.words import (
     percent,
     plural,
 )
+
+if TYPE_CHECKING:
+    from affectlab.core.estimates import Estimate
 
 _Row: TypeAlias = Mapping[str, Any]
 
@@ -98,10 +102,11 @@ def verdicts(rule: str, counts: Mapping[str, int], none: str, n_none: int) -> st
     return f"Verdicts by {rule}: {', '.join(parts)}; {none} {count(n_none)}."
 
 
-def agreement(value: float, status: str) -> str:
+def agreement(found: Estimate) -> str:
     """How far judges agree."""
-    if status != "ok":
-        return f"Agreement of the judges is {status}."
+    if not found.ok:
+        return f"Agreement of the judges is {undefined_text(found.reason)}."
+    value = found.value
     return f"Judges agree with an alpha of {number(value)} over all choices."
 
 
@@ -208,7 +213,7 @@ def effect(row: _Row) -> str:
 def area(row: _Row, margin: float | None) -> str:
     """Whether a metric sees what people prefer."""
     if row["status"] != "ok":
-        return f"{row['metric']}: {row['status']}."
+        return f"{row['metric']}: {status_text(row)}."
     area = f"{row['metric']}: AUC {number(row['value'])}"
     if math.isnan(row["low"]):
         return f"{area}, without an interval."
@@ -231,7 +236,7 @@ def area_difference(row: _Row) -> str:
     """By how much the area of one metric is larger than that of another."""
     pair = f"AUC of {row['metric']} - AUC of {row['other']}"
     if row["status"] != "ok":
-        return f"{pair}: {row['status']}."
+        return f"{pair}: {status_text(row)}."
     # The verdict is read from these ends; with one difference they are its own.
     name = f"simultaneous interval of {row['n_together']}" if row["n_together"] > 1 else ""
     interval = in_brackets(row["all_low"], row["all_high"], 3, name=name)

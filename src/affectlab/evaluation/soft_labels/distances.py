@@ -233,8 +233,6 @@ class SoftMetric:
 
     title: str
     """Its name in a sentence."""
-    detail: str
-    """What its name leaves open, such as ``", nats"``."""
     function: Callable[[Floats, Floats, Any, float], Floats]
     """Of people, predictions, ground distances and the floor; checked rows to shape (n,)."""
     needs_costs: bool = False
@@ -243,48 +241,56 @@ class SoftMetric:
     largest: float = np.inf
     """Value that it cannot exceed."""
 
+    options: tuple[str, ...] = ()
+    """Its unit, and what else is to be known of it."""
+
     @property
-    def method(self) -> str:
-        """Its whole name."""
-        return self.title + self.detail
+    def what(self) -> tuple[str, ...]:
+        """Its name and its options."""
+        return self.title, *self.options
 
 
 SOFT_METRICS: dict[str, SoftMetric] = {
     "cross_entropy": SoftMetric(
         "cross-entropy",
-        ", nats",
         lambda p, q, _, floor: _cross_entropy(p, raised(q, floor)),
         floored=True,
+        options=("nats",),
     ),
     "kullback_leibler": SoftMetric(
         "Kullback-Leibler divergence",
-        ", nats",
         lambda p, q, _, floor: _kullback_leibler(p, raised(q, floor)),
         floored=True,
+        options=("nats",),
     ),
     "jensen_shannon": SoftMetric(
-        "Jensen-Shannon divergence", ", base 2", lambda p, q, *_: _jensen_shannon(p, q), largest=1.0
+        "Jensen-Shannon divergence",
+        lambda p, q, *_: _jensen_shannon(p, q),
+        largest=1.0,
+        options=("base 2",),
     ),
     "jensen_shannon_distance": SoftMetric(
         "Jensen-Shannon distance",
-        ", base 2",
         lambda p, q, *_: np.sqrt(_jensen_shannon(p, q)),
         largest=1.0,
+        options=("base 2",),
     ),
     "earth_movers_distance": SoftMetric(
         "earth mover's distance",
-        "",
         lambda p, q, distance, _: transported(p, q, distance),
         needs_costs=True,
     ),
     "brier": SoftMetric(
-        "Brier score", ", sum over labels", lambda p, q, *_: ((p - q) ** 2).sum(axis=1), largest=2.0
+        "Brier score",
+        lambda p, q, *_: ((p - q) ** 2).sum(axis=1),
+        largest=2.0,
+        options=("sum over labels",),
     ),
     "mean_absolute_difference": SoftMetric(
         "mean absolute difference",
-        " over labels",
         lambda p, q, *_: np.abs(p - q).mean(axis=1),
         largest=1.0,
+        options=("over labels",),
     ),
 }
 """Measures by name; for all of them less is better."""

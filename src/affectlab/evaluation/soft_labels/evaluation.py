@@ -253,7 +253,7 @@ def evaluate_soft_labels(
     long, distances = scored.tables
     about = [wording.source_of_people(len(both.people), len(both.people.labels), both.people.rule)]
     if missing and "earth_movers_distance" not in names:
-        about.append(f"no earth mover's distance: {missing.removeprefix('undefined: ')}")
+        about.append(f"no earth mover's distance: {missing}")
     tables = [
         replace(long, name="metrics"),
         replace(distances, notes=(*about, *distances.notes)),
