@@ -588,10 +588,11 @@ def _sentences(frame: pl.DataFrame, confidence: float, who: Mapping[str, str]) -
             continue
         mean = means.row(by_predicate=pl.col("measure") == measures[0], named=True)
         chance = means.filter(measure="chance")["value"]
-        rates = known.select("intended", value=pl.col("value").round(9))
+        rates = known.select("intended", pl.col("value").round(9))
+        value = rates["value"].to_numpy()
         best, worst = (
-            (rates.filter(value=end)["intended"].to_list(), end)
-            for end in (rates["value"].max(), rates["value"].min())
+            (rates.filter(value=end)["intended"].to_list(), float(end))
+            for end in (value.max(), value.min())
         )
         yield wording.recognised(
             who[str(name)], mean, chance[0] if len(chance) else np.nan, best, worst, confidence

@@ -250,7 +250,7 @@ def both_wrong(
         columns += [*numbers, Text("nearer")]
     return BothWrong(
         (Table("both_wrong", "What both take for another class.", frame, tuple(columns)),),
-        (wording.both_wrong(one, other, n_wrong, n_judged, n_both),),
+        (wording.both_wrong((one, other), n_wrong, n_judged, n_both, n_different),),
         settings=settings_of(classes, matrix),
         systems=(one, other),
         n_judged=n_judged,

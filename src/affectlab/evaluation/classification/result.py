@@ -379,7 +379,8 @@ def _sentence_on(result: ClassificationResult, model: str) -> str:
     sets, confidence = isinstance(seen, MultilabelConfusion), result.confidence
     parts = []
     if sets:
-        parts.append(wording.of_sets(*(of_model[name] for name in _OF_SETS), confidence))
+        exact, macro, micro = (of_model[name] for name in _OF_SETS)
+        parts.append(wording.of_sets(exact, macro, micro, confidence))
     elif "accuracy" in of_model:
         rows = result.to_frame().filter(role="baseline", metric="accuracy")
         baselines = dict(rows.select("rater", "value").iter_rows())

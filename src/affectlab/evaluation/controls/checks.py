@@ -30,7 +30,7 @@ def sentence_of(
     name: str, panel: ControlledRuns, repeated: Estimates, runs: Estimates, hints: Estimates
 ) -> str:
     """Put what is known of one model into a sentence."""
-    row = repeated.frame.row(by_predicate=pl.col("rater") == name, named=True)
+    row = next(row for row in repeated.frame.iter_rows(named=True) if row["rater"] == name)
     parts = [
         wording.repeats(repeated[name], len(panel.labels) > 1, row["people"], row["same_stimuli"])
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.types import Bools, Floats, Ints
@@ -76,7 +77,7 @@ def kappa_of_label(panel: AlignmentPanel, part: LabelPanel, draws: Copies) -> Ag
 
 
 def _means_of_pairs(
-    kappa: Floats, first: Ints, second: Ints, copies: Floats
+    kappa: Floats, first: NDArray[np.int32], second: NDArray[np.int32], copies: Floats
 ) -> tuple[Floats, Floats]:
     """Average the defined values of pairs of people, over all pairs and over those of each person.
 

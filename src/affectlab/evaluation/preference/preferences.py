@@ -641,11 +641,10 @@ def _sentences(
     if undecided:
         sentences.append(wording.undecided_votes(undecided, rows["votes", choices[0]]["of"]))
     if ("items", "tied") in rows:
-        items = [rows["items", name] for name in (*choices[:2], "tied")]
+        first, second, tied = (rows["items", name] for name in (*choices[:2], "tied"))
         decided = rows["decided items", choices[0]]
-        sentences.append(
-            wording.items_by_majority(*items, decided["p"] if decided["of"] else np.nan)
-        )
+        p = decided["p"] if decided["of"] else np.nan
+        sentences.append(wording.items_by_majority(first, second, tied, p))
         counts = {name: rows["verdicts", name]["count"] for name in choices}
         none = no_verdict(rule)
         sentences.append(wording.verdicts(rule, counts, none, rows["verdicts", none]["count"]))
