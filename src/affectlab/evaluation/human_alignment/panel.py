@@ -145,7 +145,7 @@ NO_SCALE = Reason(Cause.NO_COMMON_SCALE)
 
 
 @dataclass(frozen=True)
-class Panel:
+class AlignmentPanel:
     """Everything that is compared."""
 
     labels: tuple[str, ...]
@@ -238,7 +238,7 @@ def panel_of(
     exclude: Collection[str] = (),
     truncate: bool = False,
     alone: bool = False,
-) -> Panel:
+) -> AlignmentPanel:
     """Arrange people and models.
 
     Parameters
@@ -309,7 +309,7 @@ def panel_of(
         )
         for k, part in enumerate(own.by_label())
     )
-    return Panel(
+    return AlignmentPanel(
         tuple(labels),
         units,
         own.raters,
