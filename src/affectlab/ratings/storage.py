@@ -24,6 +24,7 @@ from affectlab.ratings.files import BadJson, parse_json
 from affectlab.ratings.scale import Scale, ScaleKind
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.steps import Step
 
 # The description stored with a table of ratings, checked before anything is built of it.
 
@@ -80,6 +81,23 @@ class _SetAsideMeta(_Part):
         return SetAside(self.reason, self.count, tuple(self.places), self.unit)
 
 
+class _StepMeta(_Part):
+    kind: str
+    facts: dict[str, Cell | list[str] | list[float]]
+    guessed: bool
+
+    @model_validator(mode="after")
+    def _is_step(self) -> _StepMeta:
+        try:
+            self.build()
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def build(self) -> Step:
+        return Step.parse(vars(self))
+
+
 class Meta(_Part):
     """What stands beside the rows of a stored table."""
 
@@ -93,7 +111,7 @@ class Meta(_Part):
     stimuli: dict[str, _ColumnMeta]
     set_aside: list[_SetAsideMeta]
     source: str
-    history: list[str]
+    history: list[_StepMeta]
 
     @model_validator(mode="after")
     def _has_scales(self) -> Meta:
@@ -363,7 +381,7 @@ def _meta(ratings: RatingsBase, frame: pl.DataFrame) -> dict[str, Any]:
         "raters": _columns(ratings.raters),
         "stimuli": _columns(ratings.stimuli),
         "source": plain_source(ratings),
-        "history": list(ratings.history),
+        "history": [one.to_dict() for one in ratings.history],
         "set_aside": [part.to_dict() for part in ratings.set_aside],
     }
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from affectlab.core.arrays import distinct_codes
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
-from affectlab.core.words import option, plural, quoted, shown
+from affectlab.core.words import option, plural, quoted, sentence_case, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.derived import RatingsBase, has_traces, n_later, used_rows
 from affectlab.ratings.scale import Scale, difference, folded
@@ -29,16 +29,15 @@ from affectlab.ratings.scales import (
     shared_scale,
 )
 from affectlab.ratings.schema import (
-    GUESSED,
     HIGH_CODES,
     HUMAN_KINDS,
     LOW_CODES,
     MODEL_KINDS,
-    ONE_SPELLING,
     RATER_KINDS,
-    READ_AS,
+    StepKind,
     is_far_code,
 )
+from affectlab.ratings.steps import History
 from affectlab.ratings.wordings import in_order
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
@@ -146,8 +145,8 @@ def _of_several(ratings: RatingsBase, rows: NDArray[np.bool_]) -> list[str]:
 def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
-    found = [*_of_mapping(ratings), *guesses_of_columns(ratings)]
-    found += [f"C{step[1:]}." for step in ratings.history if step.startswith(ONE_SPELLING)]
+    found = [*_of_steps(ratings, StepKind.MAPPING_BESIDE), *guesses_of_columns(ratings)]
+    found += _of_steps(ratings, StepKind.ONE_SPELLING)
     found += [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
     found += _of_kinds(ratings)
     found += _of_spelling("rater", ratings.rater_names)
@@ -175,9 +174,9 @@ def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
             text += f"; if a label left out means 0, fill those in ({option('absent', 'zero')})"
         found.append(f"{text}.")
     found += [
-        f"A{step[1:]} ({option('absent', 'missing')} leaves them missing)."
-        for step in ratings.history
-        if step.startswith("absent = 0, as published: filled")
+        f"{sentence_case(one.text)} ({option('absent', 'missing')} leaves them missing)."
+        for one in ratings.history
+        if one.kind is StepKind.FILLED and one.get("by") == "published"
     ]
     found += _of_outcomes(ratings)
     found += _of_set_aside(ratings)
@@ -256,13 +255,12 @@ def _suggested_by_label(scales: Mapping[str, Scale]) -> str:
 
 def guesses_of_columns(ratings: RatingsBase) -> tuple[str, ...]:
     """Say what was guessed of the columns of a file, one sentence each."""
-    steps = (step.removeprefix(GUESSED) for step in ratings.history if step.startswith(GUESSED))
-    return tuple(f"Guessed: {step}." for step in steps)
+    return tuple(f"Guessed: {one.text}." for one in ratings.history if one.guessed)
 
 
-def _of_mapping(ratings: RatingsBase) -> list[str]:
-    """Name the mapping beside the file that was used although nobody named it."""
-    return [f"R{step[1:]}." for step in ratings.history if step.startswith(READ_AS)]
+def _of_steps(ratings: RatingsBase, kind: StepKind) -> list[str]:
+    """Give the steps of a kind as sentences."""
+    return [f"{sentence_case(one.text)}." for one in ratings.history if one.kind is kind]
 
 
 def warn_of_guess(ratings: RatingsBase, *, columns: bool = False) -> None:
@@ -274,8 +272,8 @@ def warn_of_guess(ratings: RatingsBase, *, columns: bool = False) -> None:
     said = guess_of_scales(ratings)
     if said:
         warnings.warn(said, GuessedScalesWarning, stacklevel=3)
-    if columns and (guesses := guesses_of_columns(ratings)):
-        warnings.warn(" ".join(guesses), GuessedColumnsWarning, stacklevel=3)
+    if columns and (guesses := [one for one in ratings.history if one.guessed]):
+        warnings.warn(GuessedColumnsWarning(*guesses), stacklevel=3)
 
 
 def _of_scale(ratings: RatingsBase, rows: Mask) -> list[str]:
@@ -570,13 +568,14 @@ class RatingsSummary(Result):
     """Raters of the source of whom no answer can be used; they are not among `n_raters`."""
     silent_stimuli: tuple[str, ...]
     """Stimuli of the source about which no answer can be used; they are not among `n_stimuli`."""
-    history: tuple[str, ...]
+    history: History
 
     @property
     def counts(self) -> dict[str, Any]:
         """What was counted, by name, as JSON has it."""
         own = {field.name for field in fields(self)} - {field.name for field in fields(Result)}
-        return {name: value for name, value in vars(self).items() if name in own}
+        found = {name: value for name, value in vars(self).items() if name in own}
+        return {**found, "history": [one.to_dict() for one in self.history]}
 
 
 _COLUMNS = (Column("what", "", "name", is_key=True), Column("value", ""))
@@ -736,7 +735,7 @@ def _rows(ratings: RatingsBase, counts: dict[str, Any]) -> list[tuple[str, str]]
         if found:
             rows.append((name, _counted(found)))
     rows += [("set aside", str(part)) for part in ratings.set_aside] or [("set aside", "none")]
-    rows += [("step", step) for step in ratings.history]
+    rows += [("step", str(one)) for one in ratings.history]
     return [(name, shown(text, _LONGEST_TEXT)) for name, text in rows]
 
 

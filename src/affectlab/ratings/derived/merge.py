@@ -14,7 +14,8 @@ from affectlab.ratings.build import check_columns
 from affectlab.ratings.derived.holdings import RatingsBase, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.schema import DEFAULTS
+from affectlab.ratings.schema import DEFAULTS, StepKind
+from affectlab.ratings.steps import History, step
 from affectlab.taxonomy import Taxonomy
 
 
@@ -79,7 +80,7 @@ def merge(first: Table, *others: Table) -> Table:
         combine_tables("rater", [table.raters for table in tables]),
         combine_tables("stimulus", [table.stimuli for table in tables]),
         source="; ".join(dict.fromkeys(table.source for table in tables if table.source)),
-        history=(*(step for table in tables for step in table.history), *steps),
+        history=(*(one for table in tables for one in table.history), *steps),
         split=False,
     )
 
@@ -160,7 +161,7 @@ def _moved(table: RatingsBase, label: str, value: np.ndarray, scale: Scale) -> n
     return moved
 
 
-def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
+def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, History]:
     """Find the taxonomy of all tables; it is given up, and said so, when labels lie outside it."""
     found: list[Taxonomy] = []
     for table in tables:
@@ -184,4 +185,4 @@ def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, 
     ]
     if not outside:
         return taxonomy, ()
-    return None, (f"gave up taxonomy {taxonomy.name}: label {outside[0]!r} is not in it",)
+    return None, (step(StepKind.TAXONOMY_DROPPED, taxonomy=taxonomy.name, label=outside[0]),)

@@ -17,7 +17,8 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import plural
 from affectlab.ratings.files.ledger import Locate, OnBad
 from affectlab.ratings.files.peek import Peek
-from affectlab.ratings.schema import SetAside
+from affectlab.ratings.schema import SetAside, StepKind
+from affectlab.ratings.steps import History, step
 
 _BLOCK = 1 << 22
 _SHOWN = 3
@@ -38,7 +39,7 @@ class Columns:
     set_aside: tuple[SetAside, ...] = ()
     typed: bool = True
     """False when the file says nothing of types, so that all columns are text."""
-    history: tuple[str, ...] = ()
+    history: History = ()
     """What of the file is no part of the table."""
     anonymous: bool = False
     """Whether nothing in the file says who gave which answer."""
@@ -399,12 +400,9 @@ def _uneven(peek: Peek, line: int, row: Sequence[str]) -> str:
     )
 
 
-def above_header(title: Sequence[str]) -> tuple[str, ...]:
+def above_header(title: Sequence[str]) -> History:
     """Say what stands above the header and was left out."""
-    if not title:
-        return ()
-    rows = plural(len(title), "row")
-    return (f"{rows} above the header left out: {', '.join(map(repr, title[:_SHOWN]))}",)
+    return (step(StepKind.ABOVE_HEADER, lines=title),) if title else ()
 
 
 # Numbers with a decimal comma, as spreadsheets in much of the world write them.
@@ -444,10 +442,6 @@ def with_points(column: pl.Series) -> pl.Series | None:
     )
 
 
-def commas_step(names: list[str]) -> tuple[str, ...]:
+def commas_step(names: list[str]) -> History:
     """Say in which columns commas were taken as decimal commas."""
-    if not names:
-        return ()
-    shown = ", ".join(f"'{name}'" for name in names)
-    noun = "column" if len(names) == 1 else "columns"
-    return (f"commas in {noun} {shown} were read as decimal commas",)
+    return (step(StepKind.DECIMAL_COMMAS, columns=names),) if names else ()

@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import quoted
 from affectlab.ratings.files.delimited import Columns, above_header, read_delimited
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
@@ -24,7 +23,8 @@ from affectlab.ratings.files.nested import Rows, are_alike, names_rater, of_rate
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import JSON_LINES, Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
-from affectlab.ratings.schema import GUESSED, SetAside
+from affectlab.ratings.schema import SetAside, StepKind
+from affectlab.ratings.steps import Step, guess, step
 
 _ZIP, _NPY = b"PK\x03\x04", b"\x93NUMPY"
 _SHOWN = 5
@@ -123,7 +123,7 @@ def _flat(
             left.append(name)
         else:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
-    steps = (f"columns that hold lists, left out: {quoted(left)}",) if left else ()
+    steps = (step(StepKind.LISTS_LEFT_OUT, columns=left),) if left else ()
     return replace(found, columns=columns, history=(*found.history, *steps))
 
 
@@ -150,15 +150,12 @@ def _by_place(read: Columns) -> Columns:
         for name, one in read.columns.items()
     }
     places = pl.Series("label", [f"label {place + 1}" for _ in range(height) for place in range(n)])
-    step = (
-        f"{GUESSED}lists of {n} numbers in {quoted(lists)} hold an answer about each of {n} "
-        "labels, which are called by their places"
-    )
+    done = guess(StepKind.LISTS_BY_PLACE, columns=lists, n=n)
     return Columns(
         {**columns, "label": places},
         lambda row: read.locate(int(index[row])),
         read.set_aside,
-        history=(*read.history, step),
+        history=(*read.history, done),
     )
 
 
@@ -187,15 +184,12 @@ def _of_nobody(read: Columns) -> Columns:
         for called in (_of_one(name, read.columns) if name in lists else name,)
     }
     columns["rater"] = pl.Series("rater", [f"vote {row + 1}" for row in range(len(index))])
-    step = (
-        f"{GUESSED}lists in {quoted(lists)} hold answers of raters who are not named: each is "
-        "taken as a rater of its own"
-    )
+    done = guess(StepKind.LISTS_OF_UNKNOWN, columns=lists)
     return replace(
         read,
         columns=columns,
         locate=lambda row: read.locate(int(index[row])),
-        history=(*read.history, step),
+        history=(*read.history, done),
         anonymous=True,
     )
 
@@ -255,7 +249,7 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
     """
     rows: NDArray[np.int_] | None = None
     empty: list[int] = []
-    steps: list[str] = []
+    steps: list[Step] = []
     by_rater = False
 
     def locate(row: int) -> str:
@@ -267,10 +261,8 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
             columns, together = _lists_by_rater(columns)
         if together:
             _check_lengths(columns, together, locate)
-            steps.append(
-                f"{GUESSED}lists in column '{together[0]}' name who gave the answers in the same "
-                f"place of the lists in {quoted(together[1:])}"
-            )
+            rater, *answers = together
+            steps.append(guess(StepKind.LISTS_BY_RATER, rater=rater, columns=answers))
             called = {name: _of_one(name, columns) for name in together}
             columns = {
                 called.get(name, name): one.alias(called.get(name, name))
@@ -283,13 +275,10 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
                 columns = _about(columns, together[0])
             if left:
                 columns = {name: one for name, one in columns.items() if name not in left}
-                steps.append(
-                    f"{GUESSED}the lists in '{together[0]}' hold the answers, as they name raters; "
-                    f"those in {quoted(left)} left out"
-                )
+                steps.append(guess(StepKind.LISTS_WITH_RATERS, column=together[0], left=left))
         elif not by_rater and (keyed := _by_key(columns)):
             columns |= keyed
-            steps.append(f"{GUESSED}each key in {quoted([*keyed])} names an entry, as in a list")
+            steps.append(guess(StepKind.KEYS_ARE_ENTRIES, columns=keyed))
             continue
         elif objects := [name for name, one in columns.items() if _are_objects(one)]:
             # Beside lists of answers a short name could be taken for that of one.

@@ -12,7 +12,8 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.codes import Coded
 from affectlab.ratings.files import BadJson, OnBad, Peek, parse_json, typed_column
-from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.schema import SetAside, StepKind, Unit
+from affectlab.ratings.steps import History, Step, step
 
 _SHOWN_LENGTH = 60
 
@@ -41,7 +42,7 @@ class Rejects:
         self._path = path
         self._on_bad = on_bad
         self._places: dict[tuple[str, Unit], list[str]] = {}
-        self.steps: list[str] = []
+        self.steps: list[Step] = []
         """What was decided about answers, for the history."""
 
     def reject(self, place: str, reason: str, sentence: str, *, unit: Unit = "row") -> None:
@@ -127,7 +128,7 @@ def numbered(prefix: str, count: int) -> list[str]:
 
 def attributes(
     key: str, coded: Coded, columns: Mapping[str, pl.Series]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+) -> tuple[pl.DataFrame, History]:
     """Make an attribute table of columns that repeat the attributes with every row.
 
     Parameters
@@ -148,12 +149,12 @@ def attributes(
     code = coded.code.astype(np.int64)
     first = coded.first_rows()
     table = [coded.names.alias(key)]
-    steps: list[str] = []
+    steps: list[Step] = []
     for name, column in columns.items():
         values = column.gather(first)
         other = np.flatnonzero(~column.eq_missing(values.gather(code)).to_numpy())
         if len(other):
             count = len(np.unique(code[other]))
-            steps.append(f"{key} with more than one {name}: {count:,}; the first is kept")
+            steps.append(step(StepKind.ATTRIBUTE_VARIES, unit=key, name=name, n=count))
         table.append(typed_column(values).alias(name))
     return pl.DataFrame(table).filter(pl.col(key) != ""), tuple(steps)

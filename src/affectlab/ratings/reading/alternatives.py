@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import on_command_line, option, plural, quoted, shown
+from affectlab.core.words import on_command_line, option, plural, shown
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
@@ -35,7 +35,8 @@ from affectlab.ratings.reading.rules import (
     in_cells,
     suggested,
 )
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import guess
 from affectlab.ratings.table import Ratings
 
 _MOST_TRIED = 6
@@ -142,16 +143,15 @@ def _chosen_way(found: Completed, given: Mapping[str, Any]) -> Completed:
     best, *others = found.ways
     if found.ratings is not None and best.ratings.equals(found.ratings):
         return replace(found, ways=())
-    other = others[0].command if others else command_of(best.made, {**given, **_swapped(best)})
-    how = _options_of(best.options)
-    why = next(rule.why for rule in RULES if rule.name == best.rule)
-    varies = "varies" if len(best.left) == 1 else "vary"
-    left = f", and {quoted(best.left)} beside it {varies} as answers do" if best.left else ""
-    step = (
-        f"{GUESSED}read as {best.holds} ({how}), since {why}{left}; if it is otherwise, say so "
-        f"({other})"
+    taken = guess(
+        StepKind.SHAPE,
+        holds=best.holds,
+        how=_options_of(best.options),
+        why=next(rule.why for rule in RULES if rule.name == best.rule),
+        other=others[0].command if others else command_of(best.made, {**given, **_swapped(best)}),
+        varying=best.left,
     )
-    ratings = best.ratings._derive(best.ratings._body, steps=(step,))
+    ratings = best.ratings._derive(best.ratings._body, steps=(taken,))
     return Completed(best.made, ratings, None, taken=best)
 
 

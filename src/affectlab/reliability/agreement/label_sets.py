@@ -14,8 +14,7 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Answers, Ratings
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO
+from affectlab.ratings import Answers, Ratings, StepKind
 from affectlab.reliability.agreement.alpha_levels import DistanceLevel, LevelMaker
 
 _MOST_HELD = 1 << 23
@@ -138,6 +137,5 @@ def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -
     if not of_sets or not isinstance(ratings, Ratings):
         return []
     value = answers.ballots().value
-    steps = [step for step in ratings.history if step.startswith(ABSENT_IS_ZERO)]
-    listed = not (value == 0).any() or any("absent rating" in step for step in steps)
+    listed = not (value == 0).any() or any(one.kind is StepKind.FILLED for one in ratings.history)
     return [_LISTS] if listed and (value == 1).any(axis=1).all() else []

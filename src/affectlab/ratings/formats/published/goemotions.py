@@ -175,7 +175,7 @@ class GoEmotionsSimplified(Texts):
     layout = Layout({"stimulus": "id", "text": "text", "value": "labels"})
     scale = "binary"
     taxonomy = "goemotions"
-    history = ("aggregated by the authors: a label is 1 when at least two raters chose it",)
+    rule = "a label is 1 when at least two raters chose it"
 
     def recognise(self, head: Peek) -> Sure:
         if head.is_table:

@@ -72,7 +72,7 @@ class UnifiedEmotion(Intensities):
         stimuli=(*_ABOUT, *_VAD),
         others=("emotions",),
     )
-    history = ("aggregated and mapped to common emotions by Bostan and Klinger",)
+    rule = "mapped to common emotions by Bostan and Klinger"
     source: str | None = None
 
     def recognise(self, head: Peek) -> Sure:

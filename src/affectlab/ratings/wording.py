@@ -1,0 +1,884 @@
+"""Sentences about tables of ratings: one template for each kind of fact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from affectlab.core.words import joined, listing, option, plural, quoted, shown
+from affectlab.ratings.schema import StepKind
+
+Names = Sequence[str]
+
+STEPS: dict[StepKind, Callable[..., str]] = {}
+"""The template of each kind of step; its parameters are the facts of the step."""
+
+_MOST = 30
+_FEW = 5
+_LONGEST = 60
+
+
+def _is(names: Names) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _step(template: Callable[..., str]) -> Callable[..., str]:
+    STEPS[StepKind(template.__name__)] = template
+    return template
+
+
+def _columns(names: Names) -> str:
+    return f"column{'' if len(names) == 1 else 's'} {quoted(names, _MOST)}"
+
+
+def _were(n: float) -> str:
+    return "was" if n == 1 else "were"
+
+
+def _by(by: str) -> str:
+    return f", as {by}" if by else ""
+
+
+@_step
+def note(text: str) -> str:
+    return text
+
+
+def missing_ratings(filled: Sequence[Mapping[str, Any]]) -> str:
+    """Say what was done with missing ratings, for a paper."""
+    if not filled:
+        return "Missing ratings were not replaced by other values."
+    ways = [
+        f"taken as {one['value']:g}{_by(one['by'])} "
+        f"({'up to ' if one['at_most'] else ''}{plural(one['n'], 'rating')})"
+        for one in filled
+    ]
+    return f"Missing ratings were {joined(list(dict.fromkeys(ways)))}."
+
+
+# -- steps: what was done to a table ------------------------------------------------------------
+
+
+@_step
+def filled(n: int, value: float, by: str = "", labels: Names = ()) -> str:
+    where = f" (labels whose scale holds it: {', '.join(labels)})" if labels else ""
+    return f"{plural(n, 'absent rating')} {_were(n)} filled with {value:g}{_by(by)}{where}"
+
+
+@_step
+def cells_filled(n: int, value: float, by: str = "") -> str:
+    return f"{plural(n, 'empty cell')} {_were(n)} filled with {value:g}{_by(by)}"
+
+
+@_step
+def nothing_absent(by: str) -> str:
+    return f"no rating was absent, to be filled with 0{_by(by)}"
+
+
+@_step
+def left_missing(published_zero: bool) -> str:
+    published = " (0 as published)" if published_zero else ""
+    return f"absent ratings stay missing, as asked{published}"
+
+
+@_step
+def rows_kept(n: int, of: int) -> str:
+    return f"{n:,} of {of:,} rows were kept"
+
+
+@_step
+def averaged(n: int, to: int) -> str:
+    return f"averaged {n:,} answers to {to:,}, the mean of each rater's answers to a question"
+
+
+@_step
+def labels_joined(level: str, how: str) -> str:
+    return f"labels were grouped at level '{level}' by {how}"
+
+
+@_step
+def taxonomy_dropped(taxonomy: str, label: str) -> str:
+    return f"taxonomy {taxonomy} was dropped: label {label!r} is not in it"
+
+
+@_step
+def unused_attributes(unit: str, names: Names) -> str:
+    rows = plural(len(names), "row")
+    return (
+        f"{rows} of the {unit} table {_were(len(names))} not used: no answer names {quoted(names)}"
+    )
+
+
+@_step
+def attribute_replaced(name: str, n: int, unit: str) -> str:
+    many = {"stimulus": "stimuli"}.get(unit, "")
+    return f"{name} of {plural(n, unit, many)} comes from the table given, not from the file"
+
+
+@_step
+def attribute_varies(unit: str, name: str, n: int) -> str:
+    many = {"stimulus": "stimuli"}.get(unit, "")
+    verb = "has" if n == 1 else "have"
+    return f"{plural(n, unit, many)} {verb} more than one {name}; the first is used"
+
+
+@_step
+def personal_left_out(columns: Names) -> str:
+    return f"columns that may identify people were left out: {', '.join(columns)}"
+
+
+@_step
+def scale_given(raters: Names) -> str:
+    return f"the scale of {joined(map(repr, raters))} was given"
+
+
+# -- steps: what values mean --------------------------------------------------------------------
+
+
+@_step
+def positions(low: float, first: str, high: float, last: str) -> str:
+    return f"numbers are positions of the categories: {low:g} is {first!r}, {high:g} is {last!r}"
+
+
+@_step
+def one_spelling(words: Names, categories: Names, differences: Names) -> str:
+    pairs = [f"{word!r} is {own!r}" for word, own in zip(words, categories, strict=True)]
+    ways = " or ".join(differences)
+    return f"categories that differ only in {ways} were joined: {listing(pairs, _FEW)}"
+
+
+@_step
+def read_as_numbers(words: Names, numbers: Sequence[float]) -> str:
+    pairs = [f"{word!r} as {number:g}" for word, number in zip(words, numbers, strict=True)]
+    return f"words were read as numbers: {listing(pairs, _FEW)}"
+
+
+@_step
+def taxonomy_names(words: Names, labels: Names) -> str:
+    pairs = [f"{word} is {own}" for word, own in zip(words, labels, strict=True)]
+    return f"labels have another name in the taxonomy: {', '.join(pairs)}"
+
+
+@_step
+def ordered_words(words: Names) -> str:
+    unordered = option("scale", "nominal:" + ",".join(words))
+    return f"answers have an order, from {words[0]!r} to {words[-1]!r} ({unordered} drops it)"
+
+
+@_step
+def no_answer_words(words: Names, n: int) -> str:
+    every = option("scale", "nominal:NAME,NAME")
+    return f"{quoted(words)} {_is(words)} no answer: {plural(n, 'cell')} ({every} keeps the words)"
+
+
+@_step
+def none_is_category(n: int) -> str:
+    code = option("missing_codes", ["none"])
+    return f"'none' is a category ({plural(n, 'answer')}); {code} makes it a missing answer"
+
+
+@_step
+def ticks(marks: Names) -> str:
+    return f"marks ({quoted(marks)}) mean yes, since cells hold nothing else"
+
+
+@_step
+def decimal_commas(columns: Names) -> str:
+    return f"commas in {_columns(columns)} are decimal commas"
+
+
+@_step
+def option_numbers(question: str) -> str:
+    return f"{question or 'answers'}: options are numbers, and were read as such"
+
+
+@_step
+def free_answers(question: str) -> str:
+    return f"{question or 'answers'}: texts differ too much for categories, and are free text"
+
+
+@_step
+def answer_codes(n: int) -> str:
+    return f"codes of answers, such as A1, were read as their numbers in {plural(n, 'column')}"
+
+
+@_step
+def cut(value: float) -> str:
+    return f"yes from {value:g} on"
+
+
+@_step
+def named_categories(columns: Names, format: str) -> str:
+    return f"values are categories in {_columns(columns)}; {_categories(format)} names others"
+
+
+@_step
+def guessed_categories(columns: Names, names: Names, format: str) -> str:
+    return (
+        f"values are categories without an order in {_columns(columns)}: {quoted(names)}; "
+        f"{_categories(format)} names others"
+    )
+
+
+@_step
+def guessed_levels(columns: Names, names: Names, format: str) -> str:
+    return (
+        f"named values are levels in order in {_columns(columns)}: {quoted(names)}; "
+        f"{_categories(format)} takes them without an order"
+    )
+
+
+@_step
+def named_levels(columns: Names, format: str) -> str:
+    return (
+        f"named values are levels in order in {_columns(columns)}; {_categories(format)} takes "
+        "them without an order"
+    )
+
+
+def _categories(format: str) -> str:
+    return option("format", f"{format},categories=['NAME']")
+
+
+@_step
+def declared_missing(columns: Names, n: int) -> str:
+    return f"the file declares values as missing: {plural(n, 'cell')} of {quoted(columns)}"
+
+
+@_step
+def guessed_missing(columns: Names, codes: Sequence[float], names: Names, n: int) -> str:
+    named = [f"{code:g} '{name}'" for code, name in zip(codes, names, strict=True)]
+    return (
+        f"values are missing by their names, or lie far outside ({listing(named, 8)}): "
+        f"{plural(n, 'cell')} of {quoted(columns)}"
+    )
+
+
+@_step
+def questions(labels: Names, texts: Names) -> str:
+    asked = [
+        f"'{label}': {shown(text, _LONGEST)}" for label, text in zip(labels, texts, strict=True)
+    ]
+    return f"questions of the file: {listing(asked, 8, '; ')}"
+
+
+# -- steps: where answers stand in a file ----------------------------------------------------------
+
+
+@_step
+def encoding(encoding: str) -> str:
+    other = option("encoding", "NAME")
+    return f"the text is not UTF-8, and was read as {encoding} ({other} names another encoding)"
+
+
+@_step
+def above_header(lines: Names) -> str:
+    texts = ", ".join(map(repr, lines[:3]))
+    return f"{plural(len(lines), 'row')} above the header left out: {texts}"
+
+
+@_step
+def no_header(format: str) -> str:
+    named = option("format", format)
+    return (
+        "the first row looks like those below it, so columns are called by their numbers "
+        f"({named} takes it as their names)"
+    )
+
+
+@_step
+def lists_left_out(columns: Names) -> str:
+    return f"columns of lists were left out: {quoted(columns)}"
+
+
+@_step
+def lists_by_place(columns: Names, n: int) -> str:
+    return f"lists of {n} numbers in {quoted(columns)} answer {n} labels, called by their places"
+
+
+@_step
+def lists_of_unknown(columns: Names) -> str:
+    return f"lists in {quoted(columns)} hold answers of unnamed raters, each counted as a new one"
+
+
+@_step
+def lists_by_rater(rater: str, columns: Names) -> str:
+    return f"lists in column '{rater}' name who gave the answers listed in {quoted(columns)}"
+
+
+@_step
+def lists_with_raters(column: str, left: Names) -> str:
+    return (
+        f"lists in column '{column}' hold the answers, as they name raters; those in "
+        f"{quoted(left)} were left out"
+    )
+
+
+@_step
+def keys_are_entries(columns: Names) -> str:
+    return f"each key in {quoted(columns)} names an entry, as in a list"
+
+
+@_step
+def answers_in(key: str, joined: Names, left: Names) -> str:
+    text = f"the answers stand in '{key}'"
+    if joined:
+        text += f", joined by id with {quoted(joined)}"
+    return f"{text}; {quoted(left)} {_is(left)} left out" if left else text
+
+
+@_step
+def field_names(field: str, of: str) -> str:
+    return f"'{field}' names each of the {of}{_or_other('rater')}"
+
+
+@_step
+def keys_are_columns() -> str:
+    return "the keys of the file are columns, and those below them number the rows"
+
+
+@_step
+def keys_name(what: str, of: str = "", role: str = "") -> str:
+    means = {
+        "rater": "a rater",
+        "stimulus": "a stimulus, as raters are named below it",
+        "row": "a row, those below it columns",
+    }[what]
+    return f"each key of {repr(of) if of else 'the file'} names {means}{_or_other(role)}"
+
+
+@_step
+def two_keys() -> str:
+    other = _or_other("stimulus")
+    return f"each key of the file names a stimulus{other}, and each below it a rater"
+
+
+def _or_other(role: str) -> str:
+    return f" ({option('columns', {role: 'NAME'})} names another)" if role else ""
+
+
+@_step
+def in_some_files(columns: Names) -> str:
+    return f"columns that only some files of the folder have: {quoted(columns)}"
+
+
+@_step
+def sheets_joined(
+    sheets: Names, partial: Names = (), role: str = "", why: str = "", over_raters: bool = False
+) -> str:
+    but = f", but for {quoted(partial)}" if partial else ""
+    spread = ", with a column for each rater" if over_raters else ""
+    because = {
+        "raters": "columns hold raters",
+        "emotions": "sheets are called after emotions",
+        "unnamed": "no column names the rater",
+    }
+    way = f"one {role} each{spread}, since {because[why]}" if role else "one below the other"
+    return f"sheets {quoted(sheets)} have the same columns{but}, and were read as {way}"
+
+
+@_step
+def sheets_left(sheets: Names, left: Names, format: str, answers: bool) -> str:
+    name = option("format", f"{format},sheet=NAME")
+    which = f"sheets {quoted(sheets)} were" if len(sheets) > 1 else f"sheet {sheets[0]!r} was"
+    text = f"{which} read, and not {quoted(left)}"
+    if not answers:
+        return f"{text} ({name} reads another)"
+    return f"{text}, with other columns ({name} reads one; sheets of the same columns are joined)"
+
+
+@_step
+def no_names(rows: str, columns: str, other: str) -> str:
+    turned = option("wide", other)
+    return f"the file names nothing: rows are {rows}, columns are {columns} ({turned} turns it)"
+
+
+@_step
+def from_hub(name: str, split: str, commit: str, licence: str = "", configuration: str = "") -> str:
+    parts = [name, *([configuration] if configuration else []), f"split {split}"]
+    terms = licence or "its card names none"
+    where = ", ".join([*parts, f"commit {commit}"])
+    return f"loaded from the Hugging Face hub: {where}; licence: {terms}"
+
+
+@_step
+def hub_not_asked(reason: str) -> str:
+    return f"the hub could not be asked for a newer commit ({reason})"
+
+
+@_step
+def columns_not_held(columns: Names) -> str:
+    return f"columns that a table of ratings cannot hold: {', '.join(columns)}"
+
+
+@_step
+def mapping_beside(file: str) -> str:
+    return f"read as the mapping {file} says"
+
+
+@_step
+def without_description() -> str:
+    return (
+        "scales and kinds of raters come from columns; attributes, taxonomy and history stood in "
+        "a file .meta.json, which is not there"
+    )
+
+
+@_step
+def aggregated_by_authors(rule: str) -> str:
+    return f"aggregated by the authors: {rule}"
+
+
+# -- steps: what columns hold ----------------------------------------------------------------------
+
+
+@_step
+def stimulus_not_first(stimulus: str, other: str) -> str:
+    return f"column '{stimulus}' is the stimulus and '{other}' is not, as no rater has it twice"
+
+
+@_step
+def rows_numbered(number: str, stimulus: str, texts: bool) -> str:
+    what = "the texts" if texts else f"the values of '{stimulus}'"
+    return f"column '{number}' numbers rows and {what} recur, so '{stimulus}' is the stimulus"
+
+
+@_step
+def free_text(column: str) -> str:
+    return (
+        f"column '{column}' holds free answers, since no column holds values "
+        f"({option('scale', 'text')} confirms it, {_value('NAME')} names values)"
+    )
+
+
+def _value(name: str) -> str:
+    return option("columns", {"value": name})
+
+
+@_step
+def strengths(label: str, value: str) -> str:
+    return (
+        f"raters have several rows about a stimulus, so '{label}' says what the numbers of "
+        f"'{value}' are about"
+    )
+
+
+@_step
+def intended(column: str, renamed: bool) -> str:
+    name = " as 'intended'" if renamed else ""
+    return (
+        f"column '{column}' has one word for each stimulus, and describes it{name} "
+        f"({option('columns', {'label': column})} takes it as the label)"
+    )
+
+
+@_step
+def times_column(column: str) -> str:
+    return f"column '{column}' says when a rater answered again, so answers are traces"
+
+
+@_step
+def occasion_column(column: str, role: str) -> str:
+    return f"column '{column}' is the {role}, as it tells repeated answers of a rater apart"
+
+
+@_step
+def label_column(column: str) -> str:
+    return f"column '{column}' is the label, as raters have a row for each of its values"
+
+
+@_step
+def several_chosen(column: str, separator: str) -> str:
+    return f"column '{column}' holds several chosen categories: {chosen_how(separator)}"
+
+
+def chosen_how(separator: str) -> str:
+    """Say how several categories of one answer stand in a column."""
+    ways = {"list": "cells are lists", "rows": "each has a row of its own"}
+    return ways.get(separator, f"{separator!r} separates them")
+
+
+@_step
+def cells_hold_sets(separator: str) -> str:
+    return (
+        f"cells hold several categories: {chosen_how(separator)} "
+        f"({option('separator', '')} takes each cell as one)"
+    )
+
+
+@_step
+def only_answers(column: str, others: Names) -> str:
+    category = option("scale", f"{column}=nominal:NAME,NAME")
+    return (
+        f"only column '{column}' holds answers; if {quoted(others)} do so too, give "
+        f"{option('wide', 'labels')}, {category}"
+    )
+
+
+@_step
+def answers_described(column: str, others: Names) -> str:
+    return (
+        f"column '{column}' holds the answers, and {quoted(others)} describe them "
+        f"({_value(others[0])} takes another)"
+    )
+
+
+@_step
+def practice_counts(n: int, column: str) -> str:
+    kind = option("columns", {"trial_kind": column})
+    verb = "counts" if n == 1 else "count"
+    return (
+        f"{plural(n, 'row')} of practice by column '{column}' {verb} as answers; if not, call the "
+        f"others main, and give {kind}"
+    )
+
+
+@_step
+def texts_rated(column: str) -> str:
+    return f"column '{column}' has one text for each stimulus, and is what was rated"
+
+
+@_step
+def numbers_are_labels(
+    columns: Names,
+    stimulus: str = "",
+    other: str = "",
+    described: Names = (),
+    varying: Names = (),
+) -> str:
+    text = f"columns of numbers hold ratings, one label each: {quoted(columns)}"
+    if other:
+        text += f"; {stimulus_not_first(stimulus, other)}"
+    if described:
+        verb = "describes" if len(described) == 1 else "describe"
+        text += f"; {quoted(described)} {verb}, as each rater or stimulus has one value"
+    if varying:
+        verb = "varies" if len(varying) == 1 else "vary"
+        text += f"; {quoted(varying)} {verb} as answers do, and describe them here"
+    return text
+
+
+@_step
+def category_and_dimensions(columns: Names) -> str:
+    return f"a category and dimensions were asked for, one label each: {quoted(columns)}"
+
+
+@_step
+def wide_kind(across: str, why: str, column: str = "") -> str:
+    because = {
+        "survey": f"column '{column}' says that each row is the sheet of one rater",
+        "no rater": "no column names the rater",
+        "rater": f"column '{column}' names the rater",
+        "taxonomy": "the columns are labels of a taxonomy",
+        "rater alone": f"column '{column}' names the rater and none the stimulus",
+    }
+    return f"read as one column per {across}: {because[why]}"
+
+
+@_step
+def row_numbers(column: str) -> str:
+    which = f"'{column}'" if column.strip() else "has no name and"
+    return f"the first column {which} only numbers the rows, and was left out"
+
+
+@_step
+def names_cross(across: str, names: Names, labels: Names) -> str:
+    ones = plural(len(names), across, "stimuli" if across == "stimulus" else "")
+    return (
+        f"names of columns cross {ones} ({quoted(names, _MOST)}) with "
+        f"{plural(len(labels), 'label')} ({quoted(labels, _MOST)})"
+    )
+
+
+@_step
+def attribute_columns(columns: Names, across: str) -> str:
+    if len(columns) == 1:
+        return f"column {quoted(columns)} is an attribute, not a {across}"
+    return f"{_columns(columns)} are attributes, not {_many(across)}"
+
+
+@_step
+def rated_columns(columns: Names, across: str) -> str:
+    if len(columns) == 1:
+        return f"one column is a {across}: {quoted(columns)}"
+    return f"{len(columns):,} columns are {_many(across)}: {quoted(columns, _MOST)}"
+
+
+def _many(across: str) -> str:
+    return {"stimulus": "stimuli", "category": "categories"}.get(across, f"{across}s")
+
+
+@_step
+def role_taken(column: str, role: str) -> str:
+    which = f"column '{column}'" if column.strip() else "the column without a name"
+    return f"{which} is the {role}"
+
+
+@_step
+def votes(n: int) -> str:
+    return f"{plural(n, 'vote')} of unknown raters: each counts as a rater of its own"
+
+
+@_step
+def models_by_name(names: Names) -> str:
+    what = "is a model" if len(names) == 1 else "are models"
+    return f"{quoted(names)} {what}, by name ({option('raters', 'FILE')} says otherwise)"
+
+
+@_step
+def models_by_column(column: str) -> str:
+    return f"raters are models, since they stand in column '{column}'"
+
+
+@_step
+def rows_are_raters(who: str) -> str:
+    return f"no column names {who}, so each row counts as a new one"
+
+
+@_step
+def sides(left: str, right: str) -> str:
+    return f"columns '{left}' and '{right}' name what was compared"
+
+
+@_step
+def turns(column: str) -> str:
+    return f"each turn in column '{column}' is an item, as a judge compares a pair in several"
+
+
+@_step
+def shape(holds: str, how: str, why: str, other: str, varying: Names = ()) -> str:
+    left = (
+        f"; {quoted(varying)} also {'varies' if len(varying) == 1 else 'vary'}" if varying else ""
+    )
+    return f"read as {holds} ({how}), since {why}{left} ({other} reads it otherwise)"
+
+
+# -- steps: what formats of tools need ------------------------------------------------------------
+
+
+@_step
+def asked_before(n: int) -> str:
+    return f"{plural(n, 'answer')} to a question asked before (see 'trial')"
+
+
+@_step
+def shown_before(format: str) -> str:
+    own = option("format", f"{format},stimulus=stimulus")
+    return (
+        "a question without a picture or clip is about the one shown before it "
+        f"({own} rates what the trial itself showed)"
+    )
+
+
+@_step
+def largest_face(n_left: int, keep: str) -> str:
+    return f"the largest of several faces counts: {n_left:,} left out ({keep} keeps them)"
+
+
+@_step
+def not_of_face(n: int) -> str:
+    return f"{plural(n, 'column')} without ratings of the face"
+
+
+@_step
+def separators_joined(n: int) -> str:
+    return f"texts that held the separator '|' were joined again: {n:,}"
+
+
+@_step
+def quotes_removed(column: str, n: int) -> str:
+    return f"stray quotation marks were removed from column {column}: {n:,}"
+
+
+@_step
+def multiplied(rater: str, factor: float, n: int) -> str:
+    return f"ratings of '{rater}', published from 0 to 1, were multiplied by {factor:g}: {n:,}"
+
+
+@_step
+def no_label_named(n: int, label: str) -> str:
+    noun = "entry names" if n == 1 else "entries name"
+    return f"{n:,} {noun} no emotion: {label} = 0, the others absent"
+
+
+@_step
+def score_used(score: str, unused: Names) -> str:
+    rest = f"; {joined(map(repr, unused))} not used as answers" if unused else ""
+    return f"the value is the score {score!r}{rest}"
+
+
+@_step
+def task_columns(answers: Names, others: Names) -> str:
+    rest = ", ".join(others) or "none"
+    return f"columns of answers: {', '.join(answers)}; columns that describe tasks: {rest}"
+
+
+@_step
+def numbered_questions(question: str, format: str) -> str:
+    other = option("format", f"{format},questions=[NAME]")
+    return (
+        f"questions are repeated, as '{question}2' repeats '{question}', and their number stands "
+        f"for what was shown ({other} names other questions)"
+    )
+
+
+@_step
+def instance_field(field: str, format: str) -> str:
+    other = option("format", f"{format},stimulus=NAME")
+    return f"field '{field}' names what each instance is about ({other} names another)"
+
+
+@_step
+def questions_name_stimuli() -> str:
+    return "stimuli are called as the words of the questions name them"
+
+
+@_step
+def questions_cross(format: str) -> str:
+    kept = option("format", f"{format},rows=labels")
+    return (
+        "the words of the questions name what was shown, and what was asked of it "
+        f"({kept} takes questions as stimuli)"
+    )
+
+
+@_step
+def matrix_rows(rows: str, several: bool, format: str = "") -> str:
+    other = "stimuli" if rows == "labels" else "labels"
+    beside = f", and questions are {other}" if several or rows == "labels" else ""
+    turned = option("format", f"{format},rows={other}") if format else ""
+    return f"rows of matrices are {rows}{beside}{f' ({turned} turns them)' if turned else ''}"
+
+
+@_step
+def sets_in_cells(columns: Names) -> str:
+    one = option("separator", "")
+    return f"cells of {quoted(columns)} hold several choices, each yes or no ({one} keeps them)"
+
+
+@_step
+def survey_columns(n: int, n_stimuli: int, n_labels: int, stimulus: str = "") -> str:
+    about = f"stimuli in '{stimulus}'" if stimulus else plural(n_stimuli, "stimulus", "stimuli")
+    labels = f", {plural(n_labels, 'label')}" if n_labels else ""
+    return f"{plural(n, 'column')} with answers: {about}{labels}"
+
+
+@_step
+def rater_columns(columns: Names) -> str:
+    return f"{plural(len(columns), 'column')} about the raters: {quoted(columns)}"
+
+
+@_step
+def unused_columns(reasons: Names, counts: Sequence[int]) -> str:
+    each = ", ".join(f"{n} {reason}" for reason, n in zip(reasons, counts, strict=True))
+    return f"{plural(sum(counts), 'column')} without ratings: {each}"
+
+
+# -- steps: models beside people -------------------------------------------------------------------
+
+
+@_step
+def model_column(column: str, why: str, beside: str = "") -> str:
+    because = {
+        "words": "it alone holds words of people",
+        "fractions": f"column '{beside}' holds fractions, and each stimulus has one row",
+    }
+    return f"column '{column}' is the model's answer: {because[why]}"
+
+
+@_step
+def affixed_scores(affix: str) -> str:
+    return f"columns called {affix} hold the scores of what the rest of the name says"
+
+
+@_step
+def score_columns(columns: Names, left: Names, categories: bool) -> str:
+    of = "categories" if categories else "labels"
+    verb = "describes" if len(left) == 1 else "describe"
+    other = option("scale", "nominal:NAME,NAME")
+    way = f" ({other} declares the classes of people)" if categories else ""
+    return (
+        f"columns {quoted(columns)} are scores, as people's {of} are among them; {quoted(left)} "
+        f"{verb} the answer{way}"
+    )
+
+
+@_step
+def shares(scale: str) -> str:
+    return f"scores of each stimulus add up to 1, and are probabilities ({scale})"
+
+
+@_step
+def divided(total: float) -> str:
+    numbers = option("models_scale", f"0-{total:g} interval")
+    return (
+        f"scores of each stimulus add up to {total:g}, as votes or percent do, and were divided by "
+        f"it ({numbers} keeps the numbers)"
+    )
+
+
+@_step
+def people_left_out(n: int) -> str:
+    return f"{plural(n, 'person', 'people')} beside models left out"
+
+
+@_step
+def labels_given(words: Names, labels: Names) -> str:
+    return f"labels of models as given: {_pairs(words, labels)}"
+
+
+@_step
+def labels_matched(words: Names, labels: Names, given: str) -> str:
+    return f"labels of models mean those of people: {_pairs(words, labels)} ({given} says so)"
+
+
+def _pairs(words: Names, labels: Names) -> str:
+    pairs = zip(words, labels, strict=True)
+    return ", ".join(f"'{own}' is '{people}'" for own, people in pairs)
+
+
+@_step
+def question_dropped(label: str) -> str:
+    return f"the one label of models, '{label}', is what people were asked"
+
+
+@_step
+def question_taken(label: str) -> str:
+    return f"the answers of models are to people's one label, '{label}'"
+
+
+@_step
+def stimuli_joined(by: str, n: int, of: int, model: str, people: str) -> str:
+    way = {"name": "name without folder and suffix", "text": "text"}[by]
+    return (
+        f"stimuli are joined with people's by {way}: {n:,} of {of:,}, such as {model!r} with "
+        f"{people!r} (the same names in both files need no guess)"
+    )
+
+
+@_step
+def model_scale(way: str, scale: str, labels: Names = ()) -> str:
+    ways = {
+        "own": "scale inferred from the answers of each model",
+        "people": "the scale of people",
+        "bounds": "the bounds of people's scale, with answers between its steps",
+    }
+    where = f": {', '.join(labels)}" if labels else ""
+    return f"answers of models without a declared scale: {ways[way]} ({scale}){where}"
+
+
+@_step
+def whole_steps() -> str:
+    return "answers of people have steps of 1, since all are whole numbers, unlike those of models"
+
+
+@_step
+def scale_mapped(
+    whose: str, target: str, guess: str = "", ends: Sequence[float] = (), rounding: str = ""
+) -> str:
+    parts = [guess] if guess else []
+    if ends:
+        parts.append("{:g}–{:g} mapped to {:g}–{:g}, linearly".format(*ends))
+    if rounding:
+        parts.append(f"{rounding} to steps")
+    return f"answers of {whose}: {'; '.join(parts) or 'on the scale of people'} ({target})"
