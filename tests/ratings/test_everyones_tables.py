@@ -110,7 +110,7 @@ def test_several_categories_are_yes_or_no_to_each(
 
 def test_categories_in_rows_of_their_own(read: Read) -> None:
     content = "id,annotator,label\na,x,joy\na,x,fear\na,y,joy\nb,x,fear\nb,y,fear\n"
-    with guessing(StepKind.SEVERAL_CHOSEN, separator="rows"):
+    with guessing(StepKind.SEVERAL_CHOSEN, separator="row"):
         r = read(content)
     assert r.n_ratings == 8
     assert r.matrix("joy").tolist() == [[1, 0], [1, 0]]
@@ -189,7 +189,7 @@ def test_a_column_for_each_of_nine_raters(read: Read) -> None:
     content = (
         f"picture,set,{head}\np1,one,{','.join('123412341')}\np2,one,{','.join('543215432')}\n"
     )
-    with guessing(StepKind.SHAPE, how="wide='raters' attributes=['set']"):
+    with guessing(StepKind.SHAPE, why="columns are called after raters, or share words"):
         r = read(content)
     assert (r.n_raters, r.n_stimuli, r.n_ratings) == (9, 2, 18)
     assert r.stimuli["set"].to_list() == ["one", "one"]

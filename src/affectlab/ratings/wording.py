@@ -494,7 +494,7 @@ def several_chosen(column: str, separator: str) -> str:
 
 def chosen_how(separator: str) -> str:
     """Say how several categories of one answer stand in a column."""
-    ways = {"list": "cells are lists", "rows": "each has a row of its own"}
+    ways = {"list": "cells are lists", "row": "each has a row of its own"}
     return ways.get(separator, f"{separator!r} separates them")
 
 
