@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, name_hint, unknown_name
 from affectlab.core.files.columns import require_columns
 from affectlab.core.words import listing, option
 from affectlab.ratings.codes import Coded, as_categories, duplicate_rows, encode
@@ -19,6 +19,7 @@ from affectlab.ratings.files import (
     Ledger,
     Locate,
     OnBad,
+    PlacedError,
     Problem,
     plain_column,
     row_number,
@@ -414,7 +415,7 @@ def check_columns(
     answer = "text" if "text" in columns else "value"
     require_columns(columns, ("stimulus", "rater", answer))
     if len(columns["stimulus"]) == 0:
-        raise InputError(empty)
+        raise PlacedError(empty)
     for name in ("stimulus", "rater", "label"):
         if name in columns:
             columns[name] = as_categories(columns[name].alias(name))
@@ -753,8 +754,7 @@ def _holds_text(column: pl.Series) -> bool:
 def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) -> str:
     start = f"value {text!r}{of} is not understood; "
     if scale is not None and scale.categories:
-        known = str(unknown_name("value", text, scale.categories))
-        return start + known.removeprefix(f"unknown value {text!r}; ")
+        return start + name_hint(text, scale.categories)
     expected = "a number" if scale is None else str(scale)
     hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
     if scale is None and _MEASURED.fullmatch(text.strip()):
@@ -850,7 +850,7 @@ def _check_missing(body: Body, words: tuple[str, ...], ledger: Ledger) -> None:
         missing &= (body.extras["outcome"] == "ok").to_numpy()
     said = " or ".join(repr(word) for word in words[:3])
     reason = f"no answer (an empty cell or {said})" if words else "no answer"
-    ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer), always_aside=True)
+    ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer, "no_answer"), always_aside=True)
 
 
 def in_seconds(at: pl.Series | None) -> bool:

@@ -180,6 +180,8 @@ class StepKind(StrEnum):
 
 
 Unit = Literal["row", "cell", "rater", "stimulus"]
+AsideKind = Literal["unusable", "no_answer", "total"]
+"""What is set aside: what cannot be used, what holds no answer, or what sums up the rows above."""
 _SHOWN_PLACES, _SHOWN_FIRST = 8, 3
 
 
@@ -205,6 +207,7 @@ class SetAside:
     """Where the first of them stand, for example ``"line 7"``; of raters and stimuli, all names."""
     unit: Unit = "row"
     """What is counted: rows, cells of a table with several answers in a row, raters, or stimuli."""
+    kind: AsideKind = "unusable"
 
     @classmethod
     def of(
@@ -213,9 +216,10 @@ class SetAside:
         rows: Sequence[Any],
         place: Callable[[Any], str] = str,
         unit: Unit = "row",
+        kind: AsideKind = "unusable",
     ) -> SetAside:
         """Count rows or cells, and say where the first stand."""
-        return cls(reason, len(rows), tuple(map(place, rows[:_SHOWN_FIRST])), unit)
+        return cls(reason, len(rows), tuple(map(place, rows[:_SHOWN_FIRST])), unit, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Give reason, count, places and unit as JSON has them."""

@@ -23,7 +23,7 @@ from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.files import BadJson, parse_json
 from affectlab.ratings.scale import Scale, ScaleKind
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.schema import AsideKind, SetAside, Unit
 from affectlab.ratings.steps import Step
 
 # The description stored with a table of ratings, checked before anything is built of it.
@@ -76,9 +76,10 @@ class _SetAsideMeta(_Part):
     count: int
     places: list[str]
     unit: Unit
+    kind: AsideKind
 
     def build(self) -> SetAside:
-        return SetAside(self.reason, self.count, tuple(self.places), self.unit)
+        return SetAside(self.reason, self.count, tuple(self.places), self.unit, self.kind)
 
 
 class _StepMeta(_Part):
@@ -166,7 +167,7 @@ def parse_meta(text: str, *, where: str) -> Meta:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ")
+        message = str(problem.get("ctx", {}).get("error", problem["msg"]))
         raise InputError(
             f"{where}: not a description of ratings: {f'{key}: ' if key else ''}"
             f"{message[:1].lower()}{message[1:]}"

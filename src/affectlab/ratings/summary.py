@@ -190,7 +190,7 @@ def _of_set_aside(ratings: RatingsBase) -> list[str]:
         count = sum(
             part.count
             for part in ratings.set_aside
-            if part.unit == unit and not part.reason.startswith("no answer")
+            if part.unit == unit and part.kind != "no_answer"
         )
         if count:
             verb = "was" if count == 1 else "were"
@@ -302,7 +302,7 @@ def _of_scale(ratings: RatingsBase, rows: Mask) -> list[str]:
     if scale.low is None:
         text = "The scale is not known, and the answers do not tell it"
     else:
-        text = f"The scale was inferred from the answers as {_without_mark(str(scale))}"
+        text = f"The scale was inferred from the answers as {replace(scale, declared=True)}"
     codes = _of_codes(ratings.value[rows])
     if scale.kind != "binary":
         # Where a value may be a code for a missing answer, the scale to declare is said there.
@@ -348,10 +348,6 @@ def _of_ends(ratings: RatingsBase, rows: Mask) -> list[str]:
                 f"({option('scale', each)})."
             )
     return found
-
-
-def _without_mark(text: str) -> str:
-    return text.removesuffix(" (inferred)")
 
 
 def _of_codes(value: NDArray[np.float64], to: str = "") -> list[str]:

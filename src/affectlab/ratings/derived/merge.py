@@ -12,6 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import check_columns
 from affectlab.ratings.derived.holdings import RatingsBase, Table
+from affectlab.ratings.files import Place
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import DEFAULTS, StepKind
@@ -57,10 +58,10 @@ def merge(first: Table, *others: Table) -> Table:
             merged = merged.with_columns(pl.col(name).fill_null(default))
     ends = np.cumsum([table.n_rows for table in tables])
 
-    def locate(row: int) -> str:
+    def locate(row: int) -> Place:
         table = int(np.searchsorted(ends, row, side="right"))
         start = int(ends[table - 1]) if table else 0
-        return f"table {table + 1}, row {row - start + 1}"
+        return Place(f"table {table + 1}, row {row - start + 1}")
 
     checked = check_columns(
         {name: merged[name] for name in merged.columns},

@@ -15,7 +15,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
-from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.ledger import Locate, OnBad, Place
 from affectlab.ratings.files.peek import Peek
 from affectlab.ratings.schema import SetAside, StepKind
 from affectlab.ratings.steps import History, step
@@ -46,7 +46,7 @@ class Columns:
 
     def place(self, row: int | np.intp) -> str:
         """Say where a row stands in the file, without the name of the file."""
-        return self.locate(int(row)).rpartition(", ")[2]
+        return self.locate(int(row)).inside
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give each row with its place: its cells by the names of columns."""
@@ -59,14 +59,14 @@ def _locator(peek: Peek, height: int, lines: Sequence[int] = ()) -> Locate:
     """Say where rows (counted from 0) stand: the first line of each record."""
     known = list(lines)
 
-    def locate(row: int) -> str:
+    def locate(row: int) -> Place:
         if not known:
             width = len(peek.header)
             known.extend(line for line, fields in _rows(peek) if len(fields) == width)
         if len(known) != height:
             # A bare carriage return inside a field ends a line for one reader and not for another.
-            return f"{peek.path}, row {row + 1}"
-        return f"{peek.path}, line {known[row]}"
+            return Place(f"row {row + 1}", peek.path)
+        return Place(f"line {known[row]}", peek.path)
 
     return locate
 

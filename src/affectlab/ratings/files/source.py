@@ -18,7 +18,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.files.delimited import Columns, above_header, read_delimited
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
-from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.ledger import Locate, OnBad, Place
 from affectlab.ratings.files.nested import Rows, are_alike, names_rater, of_raters, rows_of
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import JSON_LINES, Peek
@@ -65,14 +65,14 @@ def read_columns(
     """
     if peek.is_table:
         frame = read_frame(peek)
-        return _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
+        return _flat({name: frame[name] for name in _of(frame.columns, only)}, peek)
     if peek.is_workbook:
         book = peek.workbook
         history = above_header(book.title)
         return Columns(book.columns(), book.locate, typed=False, history=history)
     if peek.labelled is not None:
         labelled = read_labelled(peek.path, peek.labelled, peek.categories, peek.perhaps)
-        return _flat(labelled.columns, peek, "row")
+        return _flat(labelled.columns, peek)
     arrays = _numpy_arrays(peek)
     if arrays is not None:
         raise InputError(
@@ -98,18 +98,14 @@ def read_columns(
                     "holds one such list"
                 )
             found = Rows([content] if content else [])
-        numbers = list(range(1, len(found.rows) + 1))
-        read = _of_objects(found.rows, numbers, peek, "row", only)
+        read = _of_objects(found.rows, peek, only)
         return replace(read, history=(*found.steps, *read.history))
     read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
     return _spread_lists(read)
 
 
-def _flat(
-    columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
-) -> Columns:
-    def place(entry: int) -> str:
-        return f"{peek.path}, {unit} {entry + 1 if numbers is None else numbers[entry]}"
+def _flat(columns: dict[str, pl.Series], peek: Peek, locate: Locate | None = None) -> Columns:
+    place = locate or (lambda row: Place(f"row {row + 1}", peek.path))
 
     found = _of_nobody(_by_place(_spread(columns, place)))
     spread = bool(found.history) or _height(found.columns) != _height(columns)
@@ -252,7 +248,7 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
     steps: list[Step] = []
     by_rater = False
 
-    def locate(row: int) -> str:
+    def locate(row: int) -> Place:
         return place(row if rows is None else int(rows[row]))
 
     while True:
@@ -295,12 +291,15 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
             name: _entries(one) if name in together else one.gather(index)
             for name, one in columns.items()
         }
-    aside = (SetAside.of("no answer (an empty list)", empty, lambda entry: _short(place(entry))),)
+    aside = (
+        SetAside.of(
+            "no answer (an empty list)",
+            empty,
+            lambda entry: place(entry).inside,
+            kind="no_answer",
+        ),
+    )
     return Columns(columns, locate, aside if empty else (), history=tuple(steps))
-
-
-def _short(place: str) -> str:
-    return place.rpartition(", ")[2]
 
 
 def _lists_by_rater(
@@ -602,20 +601,24 @@ def _read_json_lines(peek: Peek, only: Sequence[str] | None) -> Columns:
             return _read_json_objects(peek, only)
         if frame.height and not _repeats_key(peek, frame):
             try:
-                found = _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
+                columns = {name: frame[name] for name in _of(frame.columns, only)}
+                return _flat(columns, peek, _by_line(peek))
             except InputError:
                 return _read_json_objects(peek, only)
-            lines: list[int] = []
-
-            def locate(row: int) -> str:
-                if not lines:
-                    text = peek.decode().split("\n")
-                    lines.extend(number for number, line in enumerate(text, 1) if line.strip())
-                entry = int(found.locate(row).rpartition(" ")[2])
-                return f"{peek.path}, line {lines[entry - 1]}"
-
-            return replace(found, locate=locate)
     return _read_json_objects(peek, only)
+
+
+def _by_line(peek: Peek) -> Locate:
+    """Say where objects stand that fill a line each, and look for the lines only when asked."""
+    lines: list[int] = []
+
+    def locate(entry: int) -> Place:
+        if not lines:
+            text = peek.decode().split("\n")
+            lines.extend(number for number, line in enumerate(text, 1) if line.strip())
+        return Place(f"line {lines[entry]}", peek.path)
+
+    return locate
 
 
 def _read_json_objects(peek: Peek, only: Sequence[str] | None) -> Columns:
@@ -632,7 +635,7 @@ def _read_json_objects(peek: Peek, only: Sequence[str] | None) -> Columns:
             raise InputError(f"{peek.path}, line {number}: expected an object, one per answer")
         rows.append(row)
         numbers.append(number)
-    return _of_objects(rows, numbers, peek, "line", only)
+    return _of_objects(rows, peek, only, lambda row: Place(f"line {numbers[row]}", peek.path))
 
 
 def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
@@ -663,13 +666,12 @@ def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
 
 def _of_objects(
     rows: Sequence[dict[str, Any]],
-    numbers: Sequence[int],
     peek: Peek,
-    unit: str,
     only: Sequence[str] | None,
+    locate: Locate | None = None,
 ) -> Columns:
     if not rows:
         raise InputError(f"{peek.path} holds no answer; expected at least one")
     names = _of(list(dict.fromkeys(name for row in rows for name in row)), only)
     columns = {name: series_of(name, [row.get(name) for row in rows]) for name in names}
-    return _flat(columns, peek, unit, numbers)
+    return _flat(columns, peek, locate)

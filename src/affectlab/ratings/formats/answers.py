@@ -178,7 +178,7 @@ class Answers(Format, ABC):
             scale = DeclaredScales(scales.get("", scale.default))
         return Contents(
             columns,
-            lambda row: f"{head.path}, {places[rows[row][0]]}",
+            lambda row: Place(places[rows[row][0]], head.path),
             scale=scale,
             raters=raters.unique("rater", keep="first", maintain_order=True),
             stimuli=_stimuli(answers),

@@ -20,7 +20,15 @@ from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, identifying, overlay, split_extras
 from affectlab.ratings.build import check_columns
-from affectlab.ratings.files import Columns, Locate, OnBad, Peek, read_columns, typed_column
+from affectlab.ratings.files import (
+    Columns,
+    Locate,
+    OnBad,
+    Peek,
+    PlacedError,
+    read_columns,
+    typed_column,
+)
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import Absent, ReadOptions, Wide
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
@@ -194,9 +202,9 @@ class Contents:
                 history=history,
                 split=False,
             )
+        except PlacedError:
+            raise
         except InputError as error:
-            if str(error).startswith(source):
-                raise
             raise InputError(f"{source}: {error}") from None
 
     def check(self, ratings: Ratings) -> None:

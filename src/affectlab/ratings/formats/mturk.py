@@ -15,7 +15,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.codes import encode
-from affectlab.ratings.files import Columns, Peek, read_delimited
+from affectlab.ratings.files import Columns, Peek, Place, read_delimited
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, numbered, shown
 from affectlab.ratings.options import ReadOptions
@@ -157,7 +157,7 @@ class MechanicalTurk(Format):
             columns["label"] = pl.Series([label for _, label, _ in cells], dtype=pl.String)
         return Contents(
             columns,
-            lambda cell: f"{head.path}, {read.place(rows[cells[cell][0]])}",
+            lambda cell: Place(read.place(rows[cells[cell][0]]), head.path),
             scale=_scales(kinds, given),
             stimuli=about,
             set_aside=read.set_aside,

@@ -12,7 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.build import MISSING
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, numbered, shown
 from affectlab.ratings.options import ReadOptions
@@ -86,7 +86,7 @@ class ScoreMatrix(Format):
         other = "raters" if by_person else "stimuli"
         return Contents(
             {**columns, "value": pl.Series(matrix[at])},
-            lambda cell: f"{head.path}, line {lines[at[0][cell]]} (column {at[1][cell] + 1})",
+            lambda cell: Place(f"line {lines[at[0][cell]]} (column {at[1][cell] + 1})", head.path),
             history=(step(StepKind.NO_NAMES, rows=rows, columns=columns_are, other=other),),
             unit="cell",
         )

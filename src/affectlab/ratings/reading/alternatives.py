@@ -59,8 +59,6 @@ _CLEARLY = 0.5
 _SOME_ROWS = 10
 """Rows from which on one of them may be left out."""
 _LONGEST_ANSWERS = 40
-_NO_ROWS = ("no answer", "it sums up")
-"""How reasons begin for which rows are set aside that hold no answers."""
 
 
 @dataclass(frozen=True)
@@ -411,7 +409,7 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
 
     It uses every row, several raters were asked, and they do not all answer the same.
     """
-    lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith(_NO_ROWS))
+    lost = sum(part.count for part in ratings.set_aside if part.kind == "unusable")
     may_lose = max(ratings.n_rows >= _SOME_ROWS, ratings.n_rows // 8) if one.fit < 0 else 0
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:

@@ -18,7 +18,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.derived import RatingsBase
-from affectlab.ratings.files import OnBad, Peek, as_frame
+from affectlab.ratings.files import NoTableError, OnBad, Peek, as_frame
 from affectlab.ratings.formats import find_format, is_stored
 from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.mapping import beside
@@ -98,13 +98,11 @@ def _of_memory(source: Any) -> pl.DataFrame:
                 "them"
             )
         return as_frame(source, what=_IN_MEMORY)
-    except InputError as error:
-        if str(error).startswith(f"{_IN_MEMORY} is a "):
-            raise InputError(
-                f"expected the path of a file, an address, a data frame, a dict of columns or a "
-                f"list of dicts; found an object of type {type(source).__name__}"
-            ) from None
-        raise
+    except NoTableError:
+        raise InputError(
+            f"expected the path of a file, an address, a data frame, a dict of columns or a "
+            f"list of dicts; found an object of type {type(source).__name__}"
+        ) from None
 
 
 @contextmanager

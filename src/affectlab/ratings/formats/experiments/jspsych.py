@@ -14,7 +14,15 @@ from affectlab.core.errors import InputError
 from affectlab.core.files.columns import require_columns
 from affectlab.ratings.attributes import PERSONAL
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import BadJson, Columns, OnBad, Peek, json_sequence, read_columns
+from affectlab.ratings.files import (
+    BadJson,
+    Columns,
+    OnBad,
+    Peek,
+    Place,
+    json_sequence,
+    read_columns,
+)
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
     PRACTICE,
@@ -132,7 +140,7 @@ class JsPsych(Trials):
         }
         return Columns(
             {name: pl.Series(name, own, dtype=pl.String) for name, own in cells.items()},
-            lambda row: f"{head.path}, {trials[row][0]}",
+            lambda row: Place(trials[row][0], head.path),
             typed=False,
         )
 

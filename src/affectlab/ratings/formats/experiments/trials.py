@@ -14,7 +14,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.build import words_of
-from affectlab.ratings.files import Peek, typed_column
+from affectlab.ratings.files import Peek, Place, typed_column
 from affectlab.ratings.formats.format import Contents, Format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.shown import find_stimulus, of_files
@@ -109,7 +109,7 @@ class Trials(Format, ABC):
             people.setdefault(one.rater, {}).update(one.person)
         return Contents(
             columns,
-            lambda at: f"{head.path}, {places[at]}",
+            lambda at: Place(places[at], head.path),
             scale=self.scale,
             raters=_people(people),
             history=tuple(steps),

@@ -194,7 +194,9 @@ class Frames(Format, ABC):
                     [columns[name].gather(rows).cast(pl.String).alias("value") for name in names]
                 ),
             },
-            lambda at: f"{read.locate(int(rows[at % len(rows)]))}, column '{names[label[at]]}'",
+            lambda at: read.locate(int(rows[at % len(rows)])).then(
+                f", column '{names[label[at]]}'"
+            ),
             scale=dict(scales),
             raters=pl.DataFrame({"rater": [rater], "rater_kind": ["model"]}),
             stimuli=stimuli.unique("stimulus", keep="first", maintain_order=True),

@@ -16,7 +16,15 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Columns, Peek, first_rows, is_numeric, read_columns, read_frame
+from affectlab.ratings.files import (
+    Columns,
+    Peek,
+    Place,
+    first_rows,
+    is_numeric,
+    read_columns,
+    read_frame,
+)
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, json_lines, json_records, shown
 from affectlab.ratings.options import ReadOptions
@@ -103,7 +111,7 @@ class _Intensities:
             if label is None:
                 continue
             if value is None:
-                self.rejects.skip(place, "no answer")
+                self.rejects.skip(place, "no answer", kind="no_answer")
             elif not is_numeric(value) or value != value:
                 sentence = f"{label} is {shown(value)}; expected a number from 0 to 7"
                 self.rejects.reject(place, "value not understood", sentence)
@@ -135,7 +143,7 @@ class _Intensities:
                 "label": pl.Series("label", labels, dtype=pl.Categorical),
                 "value": pl.Series("value", values),
             },
-            lambda row: f"{self.head.path}, {self.place(entry[row])} ({labels[row]})",
+            lambda row: Place(f"{self.place(entry[row])} ({labels[row]})", self.head.path),
             # In steps of 1 as for people, or without steps when models use none.
             scale=Scale("ordinal", 0.0, 7.0, 1.0) if whole else Scale("interval", 0.0, 7.0),
             taxonomy=_TAXONOMY,
@@ -283,7 +291,7 @@ def _one_row_each(head: Peek, rejects: Rejects, needed: tuple[str, ...]) -> Colu
         "annotations": entries["annotations"],
         **{name: frame[name].gather(entries["row"]) for name in others},
     }
-    return Columns(columns, lambda entry: f"{head.path}, row {rows[entry][0] + 1}")
+    return Columns(columns, lambda entry: Place(f"row {rows[entry][0] + 1}", head.path))
 
 
 def _per_annotator(cell: Any) -> list[tuple[str, dict[str, Any]]] | None:
@@ -463,7 +471,7 @@ class EmoNetFaceScores(Format):
                 "value": frame["raw"],
                 **{part: frame[part] for part in _PARTS[1:]},
             },
-            lambda row: f"{head.path}, {frame['place'][row]} ({frame['label'][row]})",
+            lambda row: Place(f"{frame['place'][row]} ({frame['label'][row]})", head.path),
             scale="interval",
             taxonomy=_TAXONOMY,
             raters=_kinds_table({rater: "model"}),

@@ -95,7 +95,7 @@ class GoEmotionsRaw(Format):
         stimuli, steps = attributes("stimulus", stimulus, of_comment)
         return Contents(
             columns,
-            lambda at: f"{read.locate(int(row[at]))} (column '{labels[label[at]]}')",
+            lambda at: read.locate(int(row[at])).then(f" (column '{labels[label[at]]}')"),
             scale=_BINARY,
             taxonomy=self.taxonomy,
             stimuli=stimuli,

@@ -9,7 +9,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.codes import encode
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, lines_of, shown
 from affectlab.ratings.options import ReadOptions
@@ -165,7 +165,7 @@ class Isear(Format):
                 "label": emotion,
                 "value": pl.Series("value", [1.0]).new_from_index(0, len(reports)),
             },
-            lambda row: f"{head.path}, line {lines[row]}",
+            lambda row: Place(f"line {lines[row]}", head.path),
             scale="binary",
             taxonomy=Taxonomy.from_labels(_EMOTIONS, name="isear"),
             raters=raters,
@@ -203,9 +203,11 @@ def _check_answer(text: str) -> None:
     # á stands where the file had a line break.
     plain = " ".join(_BREAKS.sub(" ", text.casefold().replace("á", " ")).split())
     if _NO_ANSWER.fullmatch(plain):
-        raise Unusable("no answer, such as '[ No response.]'")
+        raise Unusable("no answer, such as '[ No response.]'", kind="no_answer")
     if _ELSEWHERE.fullmatch(plain):
-        raise Unusable("no answer but the name of another, such as 'The same as in shame.'")
+        raise Unusable(
+            "no answer but the name of another, such as 'The same as in shame.'", kind="no_answer"
+        )
 
 
 def _without_stray_quotes(table: dict[str, tuple[str, ...]]) -> History:

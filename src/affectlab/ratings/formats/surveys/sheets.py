@@ -199,7 +199,7 @@ class AnswerSheets(Format, ABC):
         texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
         return Contents(
             answers,
-            lambda at: f"{given.locate(at % height)}, column '{columns_of[at // height]}'",
+            lambda at: given.locate(at % height).then(f", column '{columns_of[at // height]}'"),
             scale=self.scale,
             raters=_one_each(pl.DataFrame(described)),
             stimuli=asked_of(texts),

@@ -15,7 +15,7 @@ from affectlab.core.words import option
 from affectlab.ratings.build import MISSING, is_nearly_number, joined_step, words_of
 from affectlab.ratings.files import Locate, OnBad
 from affectlab.ratings.scale import Scale, folded
-from affectlab.ratings.schema import SetAside, StepKind
+from affectlab.ratings.schema import AsideKind, SetAside, StepKind
 from affectlab.ratings.steps import History, Step, guess
 
 ROWS = "row"
@@ -159,7 +159,7 @@ def choices(
         no_answer = [row for row, cell in enumerate(given.to_list()) if _is_missing(cell)]
     else:
         no_answer = [row for row, cell in enumerate(cells) if cell is None]
-    aside += _aside("no answer (an empty cell)", no_answer, locate)
+    aside += _aside("no answer (an empty cell)", no_answer, locate, "no_answer")
     rows = np.array([row for row, cell in enumerate(cells) if cell is not None], dtype=np.intp)
     position: dict[str, int] = {}
     names: list[str] = []
@@ -208,8 +208,10 @@ def _joined_rows(
     return joined, repeats
 
 
-def _aside(reason: str, rows: list[int], locate: Locate) -> list[SetAside]:
-    found = SetAside.of(reason, rows, lambda row: locate(row).rpartition(", ")[2])
+def _aside(
+    reason: str, rows: list[int], locate: Locate, kind: AsideKind = "unusable"
+) -> list[SetAside]:
+    found = SetAside.of(reason, rows, lambda row: locate(row).inside, kind=kind)
     return [found] if rows else []
 
 

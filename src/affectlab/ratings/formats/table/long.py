@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, quoted
+from affectlab.core.words import quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number, words_of
 from affectlab.ratings.files import Columns, commas_step, with_points
@@ -24,6 +24,7 @@ from affectlab.ratings.formats.table.chosen import (
 )
 from affectlab.ratings.formats.table.columns import (
     DIMENSIONS,
+    NoColumn,
     find_chosen,
     find_columns,
     find_one,
@@ -349,28 +350,19 @@ def _roles(
         stimulus = None if "stimulus" in named else find_stimulus(columns, named.values())
         told = named if stimulus is None else {"stimulus": stimulus, **named}
         found = find_columns(header, told, where=source, delimiter=delimiter)
-    except InputError as error:
+    except NoColumn as error:
         deviations = {"sd", "std", "stdev"}
         if not any(deviations & {*words_in(re.sub(r"[A-Z]+\d+", "", name))} for name in header):
             # Questionnaires number variables: SD01.
             raise
-        # What most likely helps comes first: a file may have a hundred columns to list.
-        what, found_word, columns_found = str(error).partition("; found:")
-        raise InputError(
-            f"{what}; it seems to hold means and standard deviations, where the answers of single "
-            f"raters are needed{found_word}{columns_found}"
+        raise error.because(
+            "it seems to hold means and standard deviations, where the answers of single raters "
+            "are needed"
         ) from None
     if "text" in found and "value" not in found and _asks_for_values(options):
         # Without values a column of texts is taken as the answers; here it cannot be.
-        raise _no_values(source, header)
+        raise NoColumn(source, "value", header)
     return found
-
-
-def _no_values(source: str, header: Sequence[str]) -> InputError:
-    return InputError(
-        f"{source}: no column for the value; expected 'value', or its name "
-        f"({option('columns', {'value': 'NAME'})}); found: {', '.join(header)}"
-    )
 
 
 def _answers(
@@ -400,7 +392,7 @@ def _answers(
         others = {role: column for role, column in roles.items() if role != "value"}
         return {**others, "label": roles["value"]}, True
     if shared and not differ:
-        raise _no_values(source, list(columns))
+        raise NoColumn(source, "value", list(columns))
     return roles, True
 
 

@@ -15,7 +15,7 @@ from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import parse_values, words_of
 from affectlab.ratings.codes import as_categories
-from affectlab.ratings.files import Columns, Locate, commas_step, typed_column, with_points
+from affectlab.ratings.files import Columns, Locate, Place, commas_step, typed_column, with_points
 from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.chosen import choices, find_separator, none_chosen
 from affectlab.ratings.formats.table.columns import (
@@ -477,9 +477,7 @@ class Long(Contents):
         missing answers, or empty rows at the end.
         """
         aside = [
-            part
-            for part in ratings.set_aside
-            if part.unit == "cell" and not part.reason.startswith("no answer")
+            part for part in ratings.set_aside if part.unit == "cell" and part.kind != "no_answer"
         ]
         lost = sum(part.count for part in aside)
         if not self.n_across or lost <= ratings.n_rows:
@@ -546,8 +544,8 @@ def unpivot(
         steps.append(step(StepKind.CELLS_FILLED, n=n_empty, value=0.0, by="asked"))
     repeated["value"] = _stacked(rated)
 
-    def locate(row: int) -> str:
-        return f"{given.locate(row % n_rows)}, column '{rest[row // n_rows]}'"
+    def locate(row: int) -> Place:
+        return given.locate(row % n_rows).then(f", column '{rest[row // n_rows]}'")
 
     if across == "category":
         return _votes(repeated, layout, locate, steps, source)

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Sure
 from affectlab.ratings.formats.records import Rejects, Unusable, lines_of, shown
 from affectlab.ratings.options import ReadOptions
@@ -110,7 +110,7 @@ class Texts(Format, ABC):
         )
         return Contents(
             {"stimulus": stimulus.gather(row), "rater": rater.gather(row), **answers},
-            lambda at: f"{head.path}, {places[int(row[at])]}",
+            lambda at: Place(places[int(row[at])], head.path),
             scale=scale,
             taxonomy=taxonomy,
             raters=raters,
