@@ -105,8 +105,7 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, Lev
         raise InputError(f"level {level!r} needs yes/no answers to two labels or more; {what}")
     ballots = answers.ballots()
     value = ballots.value
-    listed = not (value == 0).any()
-    known = np.ones(len(value), np.bool_) if listed else ~np.isnan(value).any(axis=1)
+    known = ballots.complete
     chosen, code = np.unique(value[known] == 1, axis=0, return_inverse=True)
     title, distance = SET_DISTANCES[level]
     left_out = f", without {plural(n, 'incomplete set')}" if (n := int((~known).sum())) else ""
@@ -136,6 +135,6 @@ def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -
     of_sets = "label" in found.columns and LABEL_SETS in found["label"]
     if not of_sets or not isinstance(ratings, Ratings):
         return []
-    value = answers.ballots().value
-    listed = not (value == 0).any() or any(one.kind is StepKind.FILLED for one in ratings.history)
-    return [_LISTS] if listed and (value == 1).any(axis=1).all() else []
+    ballots = answers.ballots()
+    listed = ballots.listed or any(one.kind is StepKind.FILLED for one in ratings.history)
+    return [_LISTS] if listed and (ballots.value == 1).any(axis=1).all() else []
