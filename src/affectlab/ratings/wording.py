@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from affectlab.core.words import joined, listing, option, plural, quoted, shown
+from affectlab.core.words import joined, listing, option, plural, quoted, sentence_case, shown
 from affectlab.ratings.schema import StepKind
 
 Names = Sequence[str]
@@ -362,18 +362,21 @@ def in_some_files(columns: Names) -> str:
     return f"columns that only some files of the folder have: {quoted(columns)}"
 
 
+SHEETS = {
+    "raters": "columns hold raters",
+    "emotions": "sheets are called after emotions",
+    "unnamed": "no column names the rater",
+}
+"""Why the name of a sheet is a label or a rater."""
+
+
 @_step
 def sheets_joined(
     sheets: Names, partial: Names = (), role: str = "", why: str = "", over_raters: bool = False
 ) -> str:
     but = f", but for {quoted(partial)}" if partial else ""
     spread = ", with a column for each rater" if over_raters else ""
-    because = {
-        "raters": "columns hold raters",
-        "emotions": "sheets are called after emotions",
-        "unnamed": "no column names the rater",
-    }
-    way = f"one {role} each{spread}, since {because[why]}" if role else "one below the other"
+    way = f"one {role} each{spread}, since {SHEETS[why]}" if role else "one below the other"
     return f"sheets {quoted(sheets)} have the same columns{but}, and were read as {way}"
 
 
@@ -882,3 +885,190 @@ def scale_mapped(
     if rounding:
         parts.append(f"{rounding} to steps")
     return f"answers of {whose}: {'; '.join(parts) or 'on the scale of people'} ({target})"
+
+
+# -- what a reader of results should know of a table --------------------------------------------
+
+
+def answers_are_traces() -> str:
+    averaged = option("averaged()", cli="--averaged")
+    traces = option("traces", cli="affectlab reliability traces")
+    return (
+        "Answers are traces: raters answered a question at several times (column 'at'). "
+        f"{traces} judges them; {averaged} takes their means."
+    )
+
+
+def answered_as_people() -> str:
+    verb = option("disagreement_metrics", cli="affectlab evaluate disagreement")
+    return f"Models answer as people (column 'answers_as'), as {verb} judges them."
+
+
+def repeated_answers(n: int, later: int, *, sessions: bool) -> str:
+    averaged = option("averaged()", cli="--averaged")
+    components = option("variance_components", cli="affectlab reliability components")
+    facet = f", and {components} takes sessions as a facet" if sessions else ""
+    return (
+        f"{later:,} of {n:,} answers repeat a question to a rater: the first one counts; "
+        f"{averaged} takes the mean of all{facet}."
+    )
+
+
+def one_stimulus() -> str:
+    return "There is one stimulus: most measures of agreement are not defined."
+
+
+def one_value(answer: str, *, fill: bool) -> str:
+    zero = option("absent", "zero")
+    hint = f"; if a label left out means 0, fill those in ({zero})" if fill else ""
+    return f"All answers are {answer}: agreement beyond chance is not defined{hint}."
+
+
+def filled_as_published(text: str) -> str:
+    missing = option("absent", "missing")
+    return f"{sentence_case(text)} ({missing} leaves them missing)."
+
+
+def set_aside(n: int, unit: str) -> str:
+    return f"{plural(n, unit)} of the source {_were(n)} set aside; the summary says why."
+
+
+def silent(names: Names, unit: str) -> str:
+    counted = plural(len(names), unit, "stimuli" if unit == "stimulus" else "")
+    verb = "has" if len(names) == 1 else "have"
+    return (
+        f"{counted} of the source {verb} no answer that can be used and {_is(names)} not counted: "
+        f"{_some(names, 8)}."
+    )
+
+
+def _some(names: Names, most: int) -> str:
+    return ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
+
+
+def scales_inferred(n: int, scales: str, declare: str) -> str:
+    noun = "scale" if n == 1 else "scales"
+    return (
+        f"The {noun} of {plural(n, 'label')} {_were(n)} inferred from the answers ({scales}): "
+        f"declare the scale of each label ({option('scale', declare)})."
+    )
+
+
+def no_order(words: str) -> str:
+    return (
+        "The categories have no order; declare them from low to high if they have one "
+        f"({option('scale', words)})."
+    )
+
+
+def categories_met(names: str) -> str:
+    return (
+        "The categories are those among the answers; declare them if some were never chosen "
+        f"({option('scale', names)})."
+    )
+
+
+def scale_inferred(scale: str, declare: str, *, binary: bool = False) -> str:
+    """Say how a scale was inferred (empty: it was not), and what to declare (empty: nothing)."""
+    text = (
+        f"The scale was inferred from the answers as {scale}"
+        if scale
+        else "The scale is not known, and the answers do not tell it"
+    )
+    if binary:
+        return f"{text}; declare it ({option('scale', 'binary')}), or a longer one if asked."
+    example = f", for example with {option('scale', declare)}" if declare else ""
+    return f"{text}; weighted agreement depends on it, so declare it{example}."
+
+
+def ends_differ(highest: Mapping[int, str], declare: str) -> str:
+    ends = ", ".join(f"{name!r} at {high}" for high, name in highest.items())
+    return (
+        f"The answers to labels end differently ({ends}), and share one scale here; declare each "
+        f"scale if they differ ({option('scale', declare)})."
+    )
+
+
+def likely_codes(
+    n: int, codes: Sequence[float], low: float, high: float, labels: Names = ()
+) -> str:
+    named = " or ".join(f"{code:g}" for code in codes)
+    to = f" to {quoted(labels)}" if labels else ""
+    given = option("missing_codes", [f"{code:g}" for code in codes])
+    verb = "is" if n == 1 else "are"
+    return (
+        f"{plural(n, 'answer')}{to} {verb} {named} and all others lie between {low:g} and "
+        f"{high:g}: if {named} stands for a missing answer, say so when reading ({given})."
+    )
+
+
+def no_human(*, several: bool) -> str:
+    among = ": agreement here is agreement among models" if several else ""
+    return f"No rater is human{among}."
+
+
+def aggregated(names: Names, *, alone: bool) -> str:
+    if alone:
+        return (
+            f"The answers are already aggregated (rater {_some(names, 3)}): agreement between "
+            "people cannot be computed."
+        )
+    return (
+        f"The answers of rater {_some(names, 3)} are aggregated from those of several people; "
+        "leave them out where raters are counted or compared."
+    )
+
+
+def one_person() -> str:
+    return "There is one human rater: agreement between people is not defined."
+
+
+def one_person_each(lone: int, of: int) -> str:
+    if lone == of:
+        return "Every stimulus has one human rater: agreement between people is not defined."
+    verb = "has" if lone == 1 else "have"
+    return (
+        f"{lone:,} of {of:,} stimuli {verb} one human rater: agreement between people rests on "
+        "the others."
+    )
+
+
+def simulated(n: int, of: int) -> str:
+    return f"{n:,} of {of:,} raters {'is' if n == 1 else 'are'} simulated."
+
+
+def kinds_elsewhere(column: str) -> str:
+    return (
+        f"The column {column!r} of the raters speaks of models, but kinds are read from "
+        "'rater_kind' alone: all raters count as people unless it gets that name."
+    )
+
+
+def similar_names(unit: str, pair: tuple[str, str], n: int, difference: str) -> str:
+    more = f" (and {n - 1:,} more such)" if n > 1 else ""
+    many = {"category": "categories", "stimulus": "stimuli"}.get(unit, f"{unit}s")
+    way = difference or "how a number is written"
+    return f"The {many} {pair[0]!r} and {pair[1]!r}{more} differ in {way} only: are they one?"
+
+
+def unclear(n: int, of: int) -> str:
+    return (
+        f"{n:,} of {of:,} values are missing because a rater found the stimulus unclear; "
+        "statistics leave them out."
+    )
+
+
+def failed(counts: Mapping[str, int], of: int) -> str:
+    parts = ", ".join(f"{n:,} {outcome}" for outcome, n in counts.items())
+    return (
+        f"{sum(counts.values()):,} of {of:,} answers cannot be used ({parts}); statistics leave "
+        "them out."
+    )
+
+
+# -- what columns are taken for ------------------------------------------------------------------
+
+
+def one_column_per(how: str, across: str) -> str:
+    """Say how it is known that there is a column for each of something."""
+    return f"{how}: one column per {across}"

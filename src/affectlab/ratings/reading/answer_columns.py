@@ -202,7 +202,7 @@ def _scores(
     total = _common_total(given_numbers)
     shares = total != 1.0 or (bool(words) and _are_shares(*given_numbers))
     if shares and total == 1.0:
-        steps.append(step(StepKind.SHARES, scale=SHARES))
+        steps.append(step(StepKind.SHARES, scale=str(SHARES)))
     given: dict[str, Any] = {"wide": "labels"}
     if left:
         plain = [n for n in left if n in _CORE or _counts_rows(numbers.get(n))]

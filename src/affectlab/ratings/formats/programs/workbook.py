@@ -13,6 +13,7 @@ from affectlab.ratings.formats.table import PlainTable, called_after_raters, fin
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.schema import StepKind
 from affectlab.ratings.steps import History, step
+from affectlab.ratings.wording import SHEETS, one_column_per
 from affectlab.taxonomy import are_labels
 
 
@@ -62,9 +63,9 @@ class Excel(PlainTable):
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         found = _of_sheets(head, options or ReadOptions())
         layout = super().describe(head, found.options)
-        why = {SHEET: found.why} if found.why else {}
+        why = {SHEET: SHEETS[found.why]} if found.why else {}
         if found.options.wide != (options or ReadOptions()).wide:
-            why |= dict.fromkeys(layout.labels, "guessed: one column per rater")
+            why |= dict.fromkeys(layout.labels, one_column_per("guessed", "rater"))
         return replace(layout, why={**layout.why, **why})
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:

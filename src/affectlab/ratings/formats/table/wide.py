@@ -34,6 +34,7 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import ROW_COLUMNS, StepKind, Unit
 from affectlab.ratings.steps import History, Step, guess, step
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wording import one_column_per
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 # What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
@@ -252,7 +253,7 @@ def describe_wide(
     named = options.columns or {}
     why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
     how = "guessed" if guessed else "found" if options.wide == "auto" else "you say"
-    why |= dict.fromkeys(rest, f"{how}: one column per {across}")
+    why |= dict.fromkeys(rest, one_column_per(how, across))
     return WideLayout(
         roles,
         why=why,
