@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.ratings.told import facts, guessing
+from tests.ratings.told import facts, guessing, holds
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, StepKind, read_ratings
@@ -196,10 +196,10 @@ def test_sessions_and_other_formats(read: Read) -> None:
 
 
 def test_auto_says_how_it_read(read: Read) -> None:
-    assert (
-        "per label: column 'rater' names" in read("id,rater,joy\na,x,1\n", wide="auto").history[0]
-    )
-    assert "per rater" in read("id,anna,bob\na,1,2\n", wide="auto").history[0]
+    labels = read("id,rater,joy\na,x,1\n", wide="auto").history[0]
+    assert holds(labels, StepKind.WIDE_KIND, across="label", why="rater", column="rater")
+    raters = read("id,anna,bob\na,1,2\n", wide="auto").history[0]
+    assert holds(raters, StepKind.WIDE_KIND, across="rater", why="no rater")
 
 
 @settings(deadline=None, max_examples=40)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.schema import StepKind
-from affectlab.ratings.wording import STEPS
+from affectlab.ratings.wording import step_text
 
 Fact = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 
@@ -50,9 +49,9 @@ class Step:
             raise unknown_name("step", kind, map(str, StepKind))
         facts = {name: _fact(value) for name, value in content["facts"].items()}
         try:
-            signature(STEPS[StepKind(kind)]).bind(**facts)
-        except TypeError as error:
-            raise InputError(f"step {kind!r}: {error}") from None
+            step_text(StepKind(kind), facts)
+        except (TypeError, KeyError, ValueError) as error:
+            raise InputError(f"step {kind!r}: {type(error).__name__}: {error}") from None
         return cls(StepKind(kind), tuple(facts.items()), bool(content.get("guessed", False)))
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,7 +69,7 @@ class Step:
     @property
     def text(self) -> str:
         """What was done, in words, without saying whether it was guessed."""
-        return STEPS[self.kind](**dict(self.facts))
+        return step_text(self.kind, dict(self.facts))
 
     def __str__(self) -> str:
         return f"guessed: {self.text}" if self.guessed else self.text

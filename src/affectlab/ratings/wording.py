@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 from affectlab.core.words import joined, listing, option, plural, quoted, sentence_case, shown
@@ -10,8 +12,252 @@ from affectlab.ratings.schema import StepKind
 
 Names = Sequence[str]
 
-STEPS: dict[StepKind, Callable[..., str]] = {}
-"""The template of each kind of step; its parameters are the facts of the step."""
+STEPS: dict[StepKind, str | Callable[..., str]] = {
+    StepKind.NOTE: "{text}",
+    StepKind.NOTHING_ABSENT: "no rating was absent, to be filled with 0, as {by}",
+    StepKind.ROWS_KEPT: "{n:,} of {of:,} rows were kept",
+    StepKind.AVERAGED: (
+        "averaged {n:,} answers to {to:,}, the mean of each rater's answers to a question"
+    ),
+    StepKind.LABELS_JOINED: "labels were grouped at level '{level}' by {how}",
+    StepKind.TAXONOMY_DROPPED: "taxonomy {taxonomy} was dropped: label '{label}' is not in it",
+    StepKind.UNUSED_ATTRIBUTES: (
+        "{names:row} of the {unit} table {names:was} not used: no answer names {names}"
+    ),
+    StepKind.PERSONAL_LEFT_OUT: "columns that may identify people were left out: {columns:,}",
+    StepKind.SCALE_GIVEN: "the scale of {raters} was given",
+    StepKind.POSITIONS: (
+        "numbers are positions of the categories: {low:g} is '{first}', {high:g} is '{last}'"
+    ),
+    StepKind.NO_ANSWER_WORDS: (
+        "{words} {words:is} no answer: {n:cell} (<scale|nominal:NAME,NAME> keeps the words)"
+    ),
+    StepKind.NONE_IS_CATEGORY: (
+        "'none' is a category ({n:answer}); <missing_codes|none> makes it a missing answer"
+    ),
+    StepKind.TICKS: "marks ({marks}) mean yes, since cells hold nothing else",
+    StepKind.DECIMAL_COMMAS: "commas in {columns:columns} are decimal commas",
+    StepKind.ANSWER_CODES: "codes of answers, such as A1, were read as their numbers in {n:column}",
+    StepKind.CUT: "yes from {value:g} on",
+    StepKind.NAMED_CATEGORIES: (
+        "values are categories in {columns:columns}; <format|{format},categories=['NAME']> names "
+        "others"
+    ),
+    StepKind.GUESSED_CATEGORIES: (
+        "values are categories without an order in {columns:columns}: {names}; "
+        "<format|{format},categories=['NAME']> names others"
+    ),
+    StepKind.GUESSED_LEVELS: (
+        "named values are levels in order in {columns:columns}: {names}; "
+        "<format|{format},categories=['NAME']> takes them without an order"
+    ),
+    StepKind.NAMED_LEVELS: (
+        "named values are levels in order in {columns:columns}; "
+        "<format|{format},categories=['NAME']> takes them without an order"
+    ),
+    StepKind.DECLARED_MISSING: "the file declares values as missing: {n:cell} of {columns}",
+    StepKind.ENCODING: (
+        "the text is not UTF-8, and was read as {encoding} (<encoding|NAME> names another encoding)"
+    ),
+    StepKind.NO_HEADER: (
+        "the first row looks like those below it, so columns are called by their numbers "
+        "(<format|{format}> takes it as their names)"
+    ),
+    StepKind.LISTS_LEFT_OUT: "columns of lists were left out: {columns}",
+    StepKind.LISTS_BY_PLACE: (
+        "lists of {n} numbers in {columns} answer {n} labels, called by their places"
+    ),
+    StepKind.LISTS_OF_UNKNOWN: (
+        "lists in {columns} hold answers of unnamed raters, each counted as a new one"
+    ),
+    StepKind.LISTS_BY_RATER: (
+        "lists in column '{rater}' name who gave the answers listed in {columns}"
+    ),
+    StepKind.LISTS_WITH_RATERS: (
+        "lists in column '{column}' hold the answers, as they name raters; those in {left} were "
+        "left out"
+    ),
+    StepKind.KEYS_ARE_ENTRIES: "each key in {columns} names an entry, as in a list",
+    StepKind.FIELD_NAMES: "'{field}' names each of the {of} (<columns|rater=NAME> names another)",
+    StepKind.KEYS_ARE_COLUMNS: (
+        "the keys of the file are columns, and those below them number the rows"
+    ),
+    StepKind.TWO_KEYS: (
+        "each key of the file names a stimulus (<columns|stimulus=NAME> names another), and each "
+        "below it a rater"
+    ),
+    StepKind.IN_SOME_FILES: "columns that only some files of the folder have: {columns}",
+    StepKind.NO_NAMES: (
+        "the file names nothing: rows are {rows}, columns are {columns} (<wide|{other}> turns it)"
+    ),
+    StepKind.HUB_NOT_ASKED: "the hub could not be asked for a newer commit ({reason})",
+    StepKind.COLUMNS_NOT_HELD: "columns that a table of ratings cannot hold: {columns:,}",
+    StepKind.MAPPING_BESIDE: "read as the mapping {file} says",
+    StepKind.WITHOUT_DESCRIPTION: (
+        "scales and kinds of raters come from columns; attributes, taxonomy and history stood in "
+        "a file .meta.json, which is not there"
+    ),
+    StepKind.AGGREGATED_BY_AUTHORS: "aggregated by the authors: {rule}",
+    StepKind.STIMULUS_NOT_FIRST: (
+        "column '{stimulus}' is the stimulus and '{other}' is not, as no rater has it twice"
+    ),
+    StepKind.FREE_TEXT: (
+        "column '{column}' holds free answers, since no column holds values (<scale|text> "
+        "confirms it, <columns|value=NAME> names values)"
+    ),
+    StepKind.STRENGTHS: (
+        "raters have several rows about a stimulus, so '{label}' says what the numbers of "
+        "'{value}' are about"
+    ),
+    StepKind.TIMES_COLUMN: (
+        "column '{column}' says when a rater answered again, so answers are traces"
+    ),
+    StepKind.OCCASION_COLUMN: (
+        "column '{column}' is the {role}, as it tells repeated answers of a rater apart"
+    ),
+    StepKind.LABEL_COLUMN: (
+        "column '{column}' is the label, as raters have a row for each of its values"
+    ),
+    StepKind.ONLY_ANSWERS: (
+        "only column '{column}' holds answers; if {others} do so too, give <wide|labels>, "
+        "<scale|{column}=nominal:NAME,NAME>"
+    ),
+    StepKind.PRACTICE_COUNTS: (
+        "{n:row} of practice by column '{column}' {n:counts} as answers; if not, call the others "
+        "main, and give <columns|trial_kind={column}>"
+    ),
+    StepKind.TEXTS_RATED: "column '{column}' has one text for each stimulus, and is what was rated",
+    StepKind.CATEGORY_AND_DIMENSIONS: (
+        "a category and dimensions were asked for, one label each: {columns}"
+    ),
+    StepKind.VOTES: "{n:vote} of unknown raters: each counts as a rater of its own",
+    StepKind.MODELS_BY_COLUMN: "raters are models, since they stand in column '{column}'",
+    StepKind.ROWS_ARE_RATERS: "no column names {who}, so each row counts as a new one",
+    StepKind.SIDES: "columns '{left}' and '{right}' name what was compared",
+    StepKind.TURNS: (
+        "each turn in column '{column}' is an item, as a judge compares a pair in several"
+    ),
+    StepKind.ASKED_BEFORE: "{n:answer} to a question asked before (see 'trial')",
+    StepKind.SHOWN_BEFORE: (
+        "a question without a picture or clip is about the one shown before it "
+        "(<format|{format},stimulus=stimulus> rates what the trial itself showed)"
+    ),
+    StepKind.LARGEST_FACE: (
+        "the largest of several faces counts: {n_left:,} left out ({keep} keeps them)"
+    ),
+    StepKind.NOT_OF_FACE: "{n:column} without ratings of the face",
+    StepKind.SEPARATORS_JOINED: "texts that held the separator '|' were joined again: {n:,}",
+    StepKind.QUOTES_REMOVED: "stray quotation marks were removed from column {column}: {n:,}",
+    StepKind.MULTIPLIED: (
+        "ratings of '{rater}', published from 0 to 1, were multiplied by {factor:g}: {n:,}"
+    ),
+    StepKind.NO_LABEL_NAMED: "{n:entry} named no emotion: {label} = 0, the others absent",
+    StepKind.TASK_COLUMNS: (
+        "columns of answers: {answers:,}; columns that describe tasks: {others:,}"
+    ),
+    StepKind.NUMBERED_QUESTIONS: (
+        "questions are repeated, as '{question}2' repeats '{question}', and their number stands "
+        "for what was shown (<format|{format},questions=[NAME]> names other questions)"
+    ),
+    StepKind.INSTANCE_FIELD: (
+        "field '{field}' names what each instance is about (<format|{format},stimulus=NAME> "
+        "names another)"
+    ),
+    StepKind.QUESTIONS_NAME_STIMULI: "stimuli are called as the words of the questions name them",
+    StepKind.QUESTIONS_CROSS: (
+        "the words of the questions name what was shown, and what was asked of it "
+        "(<format|{format},rows=labels> takes questions as stimuli)"
+    ),
+    StepKind.SETS_IN_CELLS: (
+        "cells of {columns} hold several choices, each yes or no (<separator|> keeps them)"
+    ),
+    StepKind.RATER_COLUMNS: "{columns:column} about the raters: {columns}",
+    StepKind.AFFIXED_SCORES: (
+        "columns called {affix} hold the scores of what the rest of the name says"
+    ),
+    StepKind.SHARES: "scores of each stimulus add up to 1, and are probabilities ({scale})",
+    StepKind.DIVIDED: (
+        "scores of each stimulus add up to {total:g}, as votes or percent do, and were divided "
+        "by it (<models_scale|0-{total:g} interval> keeps the numbers)"
+    ),
+    StepKind.PEOPLE_LEFT_OUT: "{n:person} beside models left out",
+    StepKind.QUESTION_DROPPED: "the one label of models, '{label}', is what people were asked",
+    StepKind.QUESTION_TAKEN: "the answers of models are to people's one label, '{label}'",
+    StepKind.WHOLE_STEPS: (
+        "answers of people have steps of 1, since all are whole numbers, unlike those of models"
+    ),
+    StepKind.OPTION_NUMBERS: "'{question}': options are numbers, and were read as such",
+    StepKind.FREE_ANSWERS: "'{question}': texts differ too much for categories, and are free text",
+    StepKind.ATTRIBUTE_REPLACED: (
+        "{name} of {n:{unit}} comes from the table given, not from the file"
+    ),
+    StepKind.ATTRIBUTE_VARIES: "{n:{unit}} {n:has} more than one {name}; the first is used",
+}
+"""The template of each kind of step: a sentence, or a function where parts depend on facts.
+
+In a sentence ``{n:row}`` counts, ``{names}`` lists names, ``{names:is}`` agrees with their number,
+and ``<name|value>`` names an option as the reader has to write it.
+"""
+
+
+class _Words(Formatter):
+    """Puts facts into a sentence."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if isinstance(value, str | float) or format_spec in (",", ""):
+            several = isinstance(value, tuple)
+            listed = ", ".join if format_spec == "," else quoted
+            return listed(value) if several else super().format_field(value, format_spec)
+        n = len(value) if isinstance(value, tuple) else value
+        if format_spec == "columns":
+            return _columns(value)
+        if format_spec in _AGREE:
+            return _AGREE[format_spec] if n != 1 else format_spec
+        return plural(n, format_spec, _MANY.get(format_spec, ""))
+
+
+_AGREE = {"is": "are", "was": "were", "has": "have", "counts": "count"}
+_MANY = {"stimulus": "stimuli", "person": "people", "entry": "entries", "category": "categories"}
+_OPTION = re.compile(r"<(\w+)\|([^>]*)>")
+_IN_WORDS = _Words()
+
+
+def _option(name: str, value: str) -> str:
+    if name == "columns":
+        role, column = value.split("=", 1)
+        return option(name, {role: column})
+    return option(name, [value] if name == "missing_codes" else value)
+
+
+def step_text(kind: StepKind, facts: Mapping[str, Any]) -> str:
+    """Word a step of its facts.
+
+    Raises
+    ------
+    TypeError, KeyError
+        When a fact is missing, or there is one too many.
+    """
+    template = STEPS[kind]
+    if callable(template):
+        return template(**facts)
+    if more := facts.keys() - facts_of(template):
+        raise TypeError(f"got an unexpected fact {min(more)!r}")
+
+    def named(found: re.Match[str]) -> str:
+        # Facts may hold any signs, so that what is put in is not looked at again.
+        words = _option(found[1], _IN_WORDS.vformat(found[2], (), facts))
+        return words.replace("{", "{{").replace("}", "}}")
+
+    return _IN_WORDS.vformat(_OPTION.sub(named, template), (), facts)
+
+
+def facts_of(template: str) -> set[str]:
+    """Name the facts that a sentence holds."""
+    parsed = [part for part in _IN_WORDS.parse(template) if part[1]]
+    return {str(name) for _, name, _, _ in parsed} | {
+        inner for _, _, spec, _ in parsed if spec for inner in facts_of(spec)
+    }
+
 
 _MOST = 30
 _FEW = 5
@@ -37,11 +283,6 @@ def _were(n: float) -> str:
 
 def _by(by: str) -> str:
     return f", as {by}" if by else ""
-
-
-@_step
-def note(text: str) -> str:
-    return text
 
 
 def missing_ratings(filled: Sequence[Mapping[str, Any]]) -> str:
@@ -71,73 +312,12 @@ def cells_filled(n: int, value: float, by: str = "") -> str:
 
 
 @_step
-def nothing_absent(by: str) -> str:
-    return f"no rating was absent, to be filled with 0{_by(by)}"
-
-
-@_step
 def left_missing(published_zero: bool) -> str:
     published = " (0 as published)" if published_zero else ""
     return f"absent ratings stay missing, as asked{published}"
 
 
-@_step
-def rows_kept(n: int, of: int) -> str:
-    return f"{n:,} of {of:,} rows were kept"
-
-
-@_step
-def averaged(n: int, to: int) -> str:
-    return f"averaged {n:,} answers to {to:,}, the mean of each rater's answers to a question"
-
-
-@_step
-def labels_joined(level: str, how: str) -> str:
-    return f"labels were grouped at level '{level}' by {how}"
-
-
-@_step
-def taxonomy_dropped(taxonomy: str, label: str) -> str:
-    return f"taxonomy {taxonomy} was dropped: label {label!r} is not in it"
-
-
-@_step
-def unused_attributes(unit: str, names: Names) -> str:
-    rows = plural(len(names), "row")
-    return (
-        f"{rows} of the {unit} table {_were(len(names))} not used: no answer names {quoted(names)}"
-    )
-
-
-@_step
-def attribute_replaced(name: str, n: int, unit: str) -> str:
-    many = {"stimulus": "stimuli"}.get(unit, "")
-    return f"{name} of {plural(n, unit, many)} comes from the table given, not from the file"
-
-
-@_step
-def attribute_varies(unit: str, name: str, n: int) -> str:
-    many = {"stimulus": "stimuli"}.get(unit, "")
-    verb = "has" if n == 1 else "have"
-    return f"{plural(n, unit, many)} {verb} more than one {name}; the first is used"
-
-
-@_step
-def personal_left_out(columns: Names) -> str:
-    return f"columns that may identify people were left out: {', '.join(columns)}"
-
-
-@_step
-def scale_given(raters: Names) -> str:
-    return f"the scale of {joined(map(repr, raters))} was given"
-
-
 # -- steps: what values mean --------------------------------------------------------------------
-
-
-@_step
-def positions(low: float, first: str, high: float, last: str) -> str:
-    return f"numbers are positions of the categories: {low:g} is {first!r}, {high:g} is {last!r}"
 
 
 @_step
@@ -166,86 +346,6 @@ def ordered_words(words: Names) -> str:
 
 
 @_step
-def no_answer_words(words: Names, n: int) -> str:
-    every = option("scale", "nominal:NAME,NAME")
-    return f"{quoted(words)} {_is(words)} no answer: {plural(n, 'cell')} ({every} keeps the words)"
-
-
-@_step
-def none_is_category(n: int) -> str:
-    code = option("missing_codes", ["none"])
-    return f"'none' is a category ({plural(n, 'answer')}); {code} makes it a missing answer"
-
-
-@_step
-def ticks(marks: Names) -> str:
-    return f"marks ({quoted(marks)}) mean yes, since cells hold nothing else"
-
-
-@_step
-def decimal_commas(columns: Names) -> str:
-    return f"commas in {_columns(columns)} are decimal commas"
-
-
-@_step
-def option_numbers(question: str) -> str:
-    return f"{question or 'answers'}: options are numbers, and were read as such"
-
-
-@_step
-def free_answers(question: str) -> str:
-    return f"{question or 'answers'}: texts differ too much for categories, and are free text"
-
-
-@_step
-def answer_codes(n: int) -> str:
-    return f"codes of answers, such as A1, were read as their numbers in {plural(n, 'column')}"
-
-
-@_step
-def cut(value: float) -> str:
-    return f"yes from {value:g} on"
-
-
-@_step
-def named_categories(columns: Names, format: str) -> str:
-    return f"values are categories in {_columns(columns)}; {_categories(format)} names others"
-
-
-@_step
-def guessed_categories(columns: Names, names: Names, format: str) -> str:
-    return (
-        f"values are categories without an order in {_columns(columns)}: {quoted(names)}; "
-        f"{_categories(format)} names others"
-    )
-
-
-@_step
-def guessed_levels(columns: Names, names: Names, format: str) -> str:
-    return (
-        f"named values are levels in order in {_columns(columns)}: {quoted(names)}; "
-        f"{_categories(format)} takes them without an order"
-    )
-
-
-@_step
-def named_levels(columns: Names, format: str) -> str:
-    return (
-        f"named values are levels in order in {_columns(columns)}; {_categories(format)} takes "
-        "them without an order"
-    )
-
-
-def _categories(format: str) -> str:
-    return option("format", f"{format},categories=['NAME']")
-
-
-@_step
-def declared_missing(columns: Names, n: int) -> str:
-    return f"the file declares values as missing: {plural(n, 'cell')} of {quoted(columns)}"
-
-
-@_step
 def guessed_missing(columns: Names, codes: Sequence[float], names: Names, n: int) -> str:
     named = [f"{code:g} '{name}'" for code, name in zip(codes, names, strict=True)]
     return (
@@ -266,57 +366,9 @@ def questions(labels: Names, texts: Names) -> str:
 
 
 @_step
-def encoding(encoding: str) -> str:
-    other = option("encoding", "NAME")
-    return f"the text is not UTF-8, and was read as {encoding} ({other} names another encoding)"
-
-
-@_step
 def above_header(lines: Names) -> str:
     texts = ", ".join(map(repr, lines[:3]))
     return f"{plural(len(lines), 'row')} above the header left out: {texts}"
-
-
-@_step
-def no_header(format: str) -> str:
-    named = option("format", format)
-    return (
-        "the first row looks like those below it, so columns are called by their numbers "
-        f"({named} takes it as their names)"
-    )
-
-
-@_step
-def lists_left_out(columns: Names) -> str:
-    return f"columns of lists were left out: {quoted(columns)}"
-
-
-@_step
-def lists_by_place(columns: Names, n: int) -> str:
-    return f"lists of {n} numbers in {quoted(columns)} answer {n} labels, called by their places"
-
-
-@_step
-def lists_of_unknown(columns: Names) -> str:
-    return f"lists in {quoted(columns)} hold answers of unnamed raters, each counted as a new one"
-
-
-@_step
-def lists_by_rater(rater: str, columns: Names) -> str:
-    return f"lists in column '{rater}' name who gave the answers listed in {quoted(columns)}"
-
-
-@_step
-def lists_with_raters(column: str, left: Names) -> str:
-    return (
-        f"lists in column '{column}' hold the answers, as they name raters; those in "
-        f"{quoted(left)} were left out"
-    )
-
-
-@_step
-def keys_are_entries(columns: Names) -> str:
-    return f"each key in {quoted(columns)} names an entry, as in a list"
 
 
 @_step
@@ -325,16 +377,6 @@ def answers_in(key: str, joined: Names, left: Names) -> str:
     if joined:
         text += f", joined by id with {quoted(joined)}"
     return f"{text}; {quoted(left)} {_is(left)} left out" if left else text
-
-
-@_step
-def field_names(field: str, of: str) -> str:
-    return f"'{field}' names each of the {of}{_or_other('rater')}"
-
-
-@_step
-def keys_are_columns() -> str:
-    return "the keys of the file are columns, and those below them number the rows"
 
 
 @_step
@@ -347,19 +389,8 @@ def keys_name(what: str, of: str = "", role: str = "") -> str:
     return f"each key of {repr(of) if of else 'the file'} names {means}{_or_other(role)}"
 
 
-@_step
-def two_keys() -> str:
-    other = _or_other("stimulus")
-    return f"each key of the file names a stimulus{other}, and each below it a rater"
-
-
 def _or_other(role: str) -> str:
     return f" ({option('columns', {role: 'NAME'})} names another)" if role else ""
-
-
-@_step
-def in_some_files(columns: Names) -> str:
-    return f"columns that only some files of the folder have: {quoted(columns)}"
 
 
 SHEETS = {
@@ -391,12 +422,6 @@ def sheets_left(sheets: Names, left: Names, format: str, answers: bool) -> str:
 
 
 @_step
-def no_names(rows: str, columns: str, other: str) -> str:
-    turned = option("wide", other)
-    return f"the file names nothing: rows are {rows}, columns are {columns} ({turned} turns it)"
-
-
-@_step
 def from_hub(name: str, split: str, commit: str, licence: str = "", configuration: str = "") -> str:
     parts = [name, *([configuration] if configuration else []), f"split {split}"]
     terms = licence or "its card names none"
@@ -404,40 +429,7 @@ def from_hub(name: str, split: str, commit: str, licence: str = "", configuratio
     return f"loaded from the Hugging Face hub: {where}; licence: {terms}"
 
 
-@_step
-def hub_not_asked(reason: str) -> str:
-    return f"the hub could not be asked for a newer commit ({reason})"
-
-
-@_step
-def columns_not_held(columns: Names) -> str:
-    return f"columns that a table of ratings cannot hold: {', '.join(columns)}"
-
-
-@_step
-def mapping_beside(file: str) -> str:
-    return f"read as the mapping {file} says"
-
-
-@_step
-def without_description() -> str:
-    return (
-        "scales and kinds of raters come from columns; attributes, taxonomy and history stood in "
-        "a file .meta.json, which is not there"
-    )
-
-
-@_step
-def aggregated_by_authors(rule: str) -> str:
-    return f"aggregated by the authors: {rule}"
-
-
 # -- steps: what columns hold ----------------------------------------------------------------------
-
-
-@_step
-def stimulus_not_first(stimulus: str, other: str) -> str:
-    return f"column '{stimulus}' is the stimulus and '{other}' is not, as no rater has it twice"
 
 
 @_step
@@ -447,47 +439,12 @@ def rows_numbered(number: str, stimulus: str, texts: bool) -> str:
 
 
 @_step
-def free_text(column: str) -> str:
-    return (
-        f"column '{column}' holds free answers, since no column holds values "
-        f"({option('scale', 'text')} confirms it, {_value('NAME')} names values)"
-    )
-
-
-def _value(name: str) -> str:
-    return option("columns", {"value": name})
-
-
-@_step
-def strengths(label: str, value: str) -> str:
-    return (
-        f"raters have several rows about a stimulus, so '{label}' says what the numbers of "
-        f"'{value}' are about"
-    )
-
-
-@_step
 def intended(column: str, renamed: bool) -> str:
     name = " as 'intended'" if renamed else ""
     return (
         f"column '{column}' has one word for each stimulus, and describes it{name} "
         f"({option('columns', {'label': column})} takes it as the label)"
     )
-
-
-@_step
-def times_column(column: str) -> str:
-    return f"column '{column}' says when a rater answered again, so answers are traces"
-
-
-@_step
-def occasion_column(column: str, role: str) -> str:
-    return f"column '{column}' is the {role}, as it tells repeated answers of a rater apart"
-
-
-@_step
-def label_column(column: str) -> str:
-    return f"column '{column}' is the label, as raters have a row for each of its values"
 
 
 @_step
@@ -510,35 +467,11 @@ def cells_hold_sets(separator: str) -> str:
 
 
 @_step
-def only_answers(column: str, others: Names) -> str:
-    category = option("scale", f"{column}=nominal:NAME,NAME")
-    return (
-        f"only column '{column}' holds answers; if {quoted(others)} do so too, give "
-        f"{option('wide', 'labels')}, {category}"
-    )
-
-
-@_step
 def answers_described(column: str, others: Names) -> str:
     return (
         f"column '{column}' holds the answers, and {quoted(others)} describe them "
-        f"({_value(others[0])} takes another)"
+        f"({option('columns', {'value': others[0]})} takes another)"
     )
-
-
-@_step
-def practice_counts(n: int, column: str) -> str:
-    kind = option("columns", {"trial_kind": column})
-    verb = "counts" if n == 1 else "count"
-    return (
-        f"{plural(n, 'row')} of practice by column '{column}' {verb} as answers; if not, call the "
-        f"others main, and give {kind}"
-    )
-
-
-@_step
-def texts_rated(column: str) -> str:
-    return f"column '{column}' has one text for each stimulus, and is what was rated"
 
 
 @_step
@@ -551,7 +484,7 @@ def numbers_are_labels(
 ) -> str:
     text = f"columns of numbers hold ratings, one label each: {quoted(columns)}"
     if other:
-        text += f"; {stimulus_not_first(stimulus, other)}"
+        text += f"; column '{stimulus}' is the stimulus and '{other}' is not"
     if described:
         verb = "describes" if len(described) == 1 else "describe"
         text += f"; {quoted(described)} {verb}, as each rater or stimulus has one value"
@@ -559,11 +492,6 @@ def numbers_are_labels(
         verb = "varies" if len(varying) == 1 else "vary"
         text += f"; {quoted(varying)} {verb} as answers do, and describe them here"
     return text
-
-
-@_step
-def category_and_dimensions(columns: Names) -> str:
-    return f"a category and dimensions were asked for, one label each: {quoted(columns)}"
 
 
 @_step
@@ -618,34 +546,9 @@ def role_taken(column: str, role: str) -> str:
 
 
 @_step
-def votes(n: int) -> str:
-    return f"{plural(n, 'vote')} of unknown raters: each counts as a rater of its own"
-
-
-@_step
 def models_by_name(names: Names) -> str:
     what = "is a model" if len(names) == 1 else "are models"
     return f"{quoted(names)} {what}, by name ({option('raters', 'FILE')} says otherwise)"
-
-
-@_step
-def models_by_column(column: str) -> str:
-    return f"raters are models, since they stand in column '{column}'"
-
-
-@_step
-def rows_are_raters(who: str) -> str:
-    return f"no column names {who}, so each row counts as a new one"
-
-
-@_step
-def sides(left: str, right: str) -> str:
-    return f"columns '{left}' and '{right}' name what was compared"
-
-
-@_step
-def turns(column: str) -> str:
-    return f"each turn in column '{column}' is an item, as a judge compares a pair in several"
 
 
 @_step
@@ -660,89 +563,9 @@ def shape(holds: str, how: str, why: str, other: str, varying: Names = ()) -> st
 
 
 @_step
-def asked_before(n: int) -> str:
-    return f"{plural(n, 'answer')} to a question asked before (see 'trial')"
-
-
-@_step
-def shown_before(format: str) -> str:
-    own = option("format", f"{format},stimulus=stimulus")
-    return (
-        "a question without a picture or clip is about the one shown before it "
-        f"({own} rates what the trial itself showed)"
-    )
-
-
-@_step
-def largest_face(n_left: int, keep: str) -> str:
-    return f"the largest of several faces counts: {n_left:,} left out ({keep} keeps them)"
-
-
-@_step
-def not_of_face(n: int) -> str:
-    return f"{plural(n, 'column')} without ratings of the face"
-
-
-@_step
-def separators_joined(n: int) -> str:
-    return f"texts that held the separator '|' were joined again: {n:,}"
-
-
-@_step
-def quotes_removed(column: str, n: int) -> str:
-    return f"stray quotation marks were removed from column {column}: {n:,}"
-
-
-@_step
-def multiplied(rater: str, factor: float, n: int) -> str:
-    return f"ratings of '{rater}', published from 0 to 1, were multiplied by {factor:g}: {n:,}"
-
-
-@_step
-def no_label_named(n: int, label: str) -> str:
-    noun = "entry names" if n == 1 else "entries name"
-    return f"{n:,} {noun} no emotion: {label} = 0, the others absent"
-
-
-@_step
 def score_used(score: str, unused: Names) -> str:
     rest = f"; {joined(map(repr, unused))} not used as answers" if unused else ""
     return f"the value is the score {score!r}{rest}"
-
-
-@_step
-def task_columns(answers: Names, others: Names) -> str:
-    rest = ", ".join(others) or "none"
-    return f"columns of answers: {', '.join(answers)}; columns that describe tasks: {rest}"
-
-
-@_step
-def numbered_questions(question: str, format: str) -> str:
-    other = option("format", f"{format},questions=[NAME]")
-    return (
-        f"questions are repeated, as '{question}2' repeats '{question}', and their number stands "
-        f"for what was shown ({other} names other questions)"
-    )
-
-
-@_step
-def instance_field(field: str, format: str) -> str:
-    other = option("format", f"{format},stimulus=NAME")
-    return f"field '{field}' names what each instance is about ({other} names another)"
-
-
-@_step
-def questions_name_stimuli() -> str:
-    return "stimuli are called as the words of the questions name them"
-
-
-@_step
-def questions_cross(format: str) -> str:
-    kept = option("format", f"{format},rows=labels")
-    return (
-        "the words of the questions name what was shown, and what was asked of it "
-        f"({kept} takes questions as stimuli)"
-    )
 
 
 @_step
@@ -754,21 +577,10 @@ def matrix_rows(rows: str, several: bool, format: str = "") -> str:
 
 
 @_step
-def sets_in_cells(columns: Names) -> str:
-    one = option("separator", "")
-    return f"cells of {quoted(columns)} hold several choices, each yes or no ({one} keeps them)"
-
-
-@_step
 def survey_columns(n: int, n_stimuli: int, n_labels: int, stimulus: str = "") -> str:
     about = f"stimuli in '{stimulus}'" if stimulus else plural(n_stimuli, "stimulus", "stimuli")
     labels = f", {plural(n_labels, 'label')}" if n_labels else ""
     return f"{plural(n, 'column')} with answers: {about}{labels}"
-
-
-@_step
-def rater_columns(columns: Names) -> str:
-    return f"{plural(len(columns), 'column')} about the raters: {quoted(columns)}"
 
 
 @_step
@@ -790,11 +602,6 @@ def model_column(column: str, why: str, beside: str = "") -> str:
 
 
 @_step
-def affixed_scores(affix: str) -> str:
-    return f"columns called {affix} hold the scores of what the rest of the name says"
-
-
-@_step
 def score_columns(columns: Names, left: Names, categories: bool) -> str:
     of = "categories" if categories else "labels"
     verb = "describes" if len(left) == 1 else "describe"
@@ -804,25 +611,6 @@ def score_columns(columns: Names, left: Names, categories: bool) -> str:
         f"columns {quoted(columns)} are scores, as people's {of} are among them; {quoted(left)} "
         f"{verb} the answer{way}"
     )
-
-
-@_step
-def shares(scale: str) -> str:
-    return f"scores of each stimulus add up to 1, and are probabilities ({scale})"
-
-
-@_step
-def divided(total: float) -> str:
-    numbers = option("models_scale", f"0-{total:g} interval")
-    return (
-        f"scores of each stimulus add up to {total:g}, as votes or percent do, and were divided by "
-        f"it ({numbers} keeps the numbers)"
-    )
-
-
-@_step
-def people_left_out(n: int) -> str:
-    return f"{plural(n, 'person', 'people')} beside models left out"
 
 
 @_step
@@ -838,16 +626,6 @@ def labels_matched(words: Names, labels: Names, given: str) -> str:
 def _pairs(words: Names, labels: Names) -> str:
     pairs = zip(words, labels, strict=True)
     return ", ".join(f"'{own}' is '{people}'" for own, people in pairs)
-
-
-@_step
-def question_dropped(label: str) -> str:
-    return f"the one label of models, '{label}', is what people were asked"
-
-
-@_step
-def question_taken(label: str) -> str:
-    return f"the answers of models are to people's one label, '{label}'"
 
 
 @_step
@@ -868,11 +646,6 @@ def model_scale(way: str, scale: str, labels: Names = ()) -> str:
     }
     where = f": {', '.join(labels)}" if labels else ""
     return f"answers of models without a declared scale: {ways[way]} ({scale}){where}"
-
-
-@_step
-def whole_steps() -> str:
-    return "answers of people have steps of 1, since all are whole numbers, unlike those of models"
 
 
 @_step

@@ -293,12 +293,12 @@ def _questions(answers: Sequence[Answer]) -> tuple[dict[str, _Question], list[St
         numbers = all(map(is_number, question.options))
         if numbers and not question.several and len(question.options) > 1:
             question.kind = "number"
-            steps.append(step(StepKind.OPTION_NUMBERS, question=question.name))
+            steps.append(step(StepKind.OPTION_NUMBERS, question=question.name or "answers"))
         elif not question.options:
             question.kind = "number"
         elif question.is_free([one for one in answers if one.question == question.name]):
             question.kind = "text"
-            steps.append(step(StepKind.FREE_ANSWERS, question=question.name))
+            steps.append(step(StepKind.FREE_ANSWERS, question=question.name or "answers"))
     return found, steps
 
 
