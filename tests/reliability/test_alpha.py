@@ -396,7 +396,7 @@ class TestRatings:
             seed=1,
             interval="percentile",
             target="stimuli",
-        )
+        )["pooled"]
         matrix = np.concatenate([ratings.matrix(name) for name in ratings.label_names], axis=1)
         assert pooled.value == pytest.approx(
             krippendorff_alpha(matrix, level="interval").value, abs=1e-12
