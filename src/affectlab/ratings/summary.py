@@ -519,7 +519,7 @@ def summarise(ratings: RatingsBase, *, describe: bool = True) -> RatingsSummary:
     frame = pl.DataFrame(
         _rows(ratings, counts), dict.fromkeys(("what", "value"), pl.String), orient="row"
     )
-    counted = Table("summary", "What the ratings hold.", frame, _COLUMNS)
+    counted = Table("summary", wording.CAPTIONS["summary"], frame, _COLUMNS)
     return RatingsSummary(
         (counted, _descriptives(ratings)) if describe else (counted,),
         (headline(ratings),),
@@ -594,7 +594,7 @@ def _descriptives(ratings: RatingsBase) -> Table:
     if not ordered.any():
         hidden |= set(_NUMBERS)
     columns = tuple(column for column in _DESCRIPTIVES if column.key not in hidden)
-    return Table("descriptives", "Answers by label.", frame, columns)
+    return Table("descriptives", wording.CAPTIONS["descriptives"], frame, columns)
 
 
 _NUMBERS = ("mean", "sd", "median", "min", "max", "skewness", "kurtosis")

@@ -845,3 +845,131 @@ def failed(counts: Mapping[str, int], of: int) -> str:
 def one_column_per(how: str, across: str) -> str:
     """Say how it is known that there is a column for each of something."""
     return f"{how}: one column per {across}"
+
+
+ROLES = {
+    "stimulus": "the stimulus",
+    "rater": "the rater",
+    "label": "the label",
+    "value": "the answer",
+    "text": "a text",
+    "session": "the session",
+    "trial": "the trial",
+    "trial_kind": "the kind of trial",
+    "outcome": "the outcome",
+    "rt_ms": "the response time",
+    "at": "the time",
+    "answers_as": "as whom a model answers",
+}
+"""What a column is that has a role."""
+
+TAKEN = {
+    "words": "the answer, in words",
+    "rated text": "the text that was rated",
+    "unused": "not used",
+    "number": "tells rows apart",
+    "unknown": "not known",
+    "of rater": "describes the rater",
+    "of stimulus": "describes the stimulus",
+    "of answer": "describes the answer",
+    "needed": "needed to understand an answer",
+}
+"""What a column is taken for that has no role."""
+
+WHY = {
+    "user": "you say so",
+    "name": "its name",
+    "nameless": "it has no name",
+    "stimulus": "it has one value for each stimulus",
+    "each": "it has one value for each",
+    "answers": "it differs between answers",
+    "format": "it is no part of the format",
+    "rows": "it only tells rows apart",
+    "intended": "each stimulus has one, and answers are such words",
+    "text": "no column holds values, and its texts differ within a stimulus",
+    "no value": "no column is called like one of values",
+}
+"""Why a column is taken for what it is."""
+
+CAPTIONS = {
+    "columns": "What each column is taken for.",
+    "readings": "Other readings that use every row.",
+    "scales": "Scale of each label.",
+    "not_used": "What was not used.",
+    "summary": "What the ratings hold.",
+    "descriptives": "Answers by label.",
+}
+
+COMMENTS = {
+    "separator": "What separates several chosen categories in a cell.",
+    "attributes": "Columns that describe the rater or the stimulus.",
+    "unused": "Columns to leave out.",
+    "missing_codes": 'What stands for a missing answer, beside empty cells and NA: ["-99"].',
+    "scale": "The scale of each label; write down what was asked.",
+}
+"""Comments of a mapping."""
+
+
+def comment_on_labels(columns: Names) -> str:
+    return (
+        "What there is a column for each of. All columns hold ratings that are not named below; "
+        f"so do {shown(', '.join(columns), 200)}."
+    )
+
+
+def comment_on_columns() -> str:
+    return f"Which column is what: {', '.join(ROLES)}."
+
+
+def head_of_mapping(name: str) -> str:
+    return (
+        f"What the columns of {name} hold, as affectlab understands them. Change what is wrong, "
+        f"and give this file with {option('mapping', 'FILE')}, or keep it beside the data under "
+        "their name with .mapping.toml added."
+    )
+
+
+def one_of(across: str) -> str:
+    return f"ratings of one {across}"
+
+
+def read_as(source: str, format: str, title: str) -> str:
+    return f"{source} is read as {format}: {title}."
+
+
+def holds(n: int, raters: int, stimuli: int) -> str:
+    about = plural(stimuli, "stimulus", "stimuli")
+    return f"It holds {plural(n, 'answer')} of {plural(raters, 'rater')} about {about}."
+
+
+def not_readable(problem: str | None) -> str:
+    return f"As it stands it cannot be read: {problem}"
+
+
+def column_shape(
+    kind: str, n: int, bounds: Sequence[float] = (), *, owner: str = "", own: bool = False
+) -> str:
+    """Say what a column holds by its values alone; `own`: each row has another value."""
+    if kind == "none":
+        return "it is empty"
+    text = f"{n:,} {kind}" if n > 1 else "the same in all rows"
+    if bounds:
+        text += " from {:g} to {:g}".format(*bounds)
+    if own:
+        return f"{text}, another in each row"
+    return f"{text}, one for each '{owner}'" if owner else text
+
+
+def other_readings(n: int, *, readable: bool) -> str:
+    if readable:
+        return "Read another way, it would hold:"
+    if n > 1:
+        return "These read every row, and nothing in the file decides between them:"
+    return "This reads the file:"
+
+
+def two_people(rater: str, about: str, values: Names, column: str) -> str:
+    return (
+        f"rater {rater!r} has {about} {' and '.join(values)}, and column '{column}' tells them "
+        f"apart; expected one {about} of each rater"
+    )

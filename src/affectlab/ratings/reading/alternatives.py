@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import on_command_line, option, plural, shown
+from affectlab.ratings import wording
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
@@ -258,8 +259,7 @@ def two_people(evidence: Evidence, layout: Layout) -> TwoPeople | None:
         if all(evidence.count(other, rater, one) == evidence.count(other, rater) for one in differ):
             name, values = evidence.several(rater, differ[0])
             return TwoPeople(
-                f"rater {name!r} has {differ[0]} {' and '.join(values)}, and column '{other}' "
-                f"tells them apart; expected one {differ[0]} of each rater",
+                wording.two_people(name, differ[0], values, other),
                 (
                     Candidate({"columns": {"rater": f"{other}+{rater}"}}, 1),
                     Candidate({"columns": {"rater": rater}, "unused": differ}, 1),
@@ -273,14 +273,7 @@ def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
     if not ways:
         return ()
     ways = near(ways)
-    several = len(ways) > 1
-    head = (
-        "Read another way, it would hold:"
-        if readable
-        else "These read every row, and nothing in the file decides between them:"
-        if several
-        else "This reads the file:"
-    )
+    head = wording.other_readings(len(ways), readable=readable)
     return (head, *(line for way in ways for line in (f"  {way.holds}:", f"    {way.command}")))
 
 

@@ -39,6 +39,7 @@ from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.schema import PRACTICE, ROW_COLUMNS, StepKind
 from affectlab.ratings.steps import History, Step, guess, step
+from affectlab.ratings.wording import WHY
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 _NUMBERS = ("value", "rt_ms")
@@ -94,7 +95,7 @@ def describe_long(
     roles = _roles(columns, options, source, delimiter)
     named = options.columns or {}
     why = {
-        column: "you say so" if named.get(role) == column else "its name"
+        column: WHY["user" if named.get(role) == column else "name"]
         for role, column in roles.items()
     }
     steps = _giving_way(roles["stimulus"], list(columns), named)
@@ -104,7 +105,7 @@ def describe_long(
     roles, intended = _without_intended(columns, roles, named)
     steps += intended
     if intended:
-        why[label] = "each stimulus has one, and answers are such words"
+        why[label] = WHY["intended"]
     told = {"text", "label"} & named.keys() or of_texts
     by_name = find_one("value", list(columns)) or named.get("value")
     if of_texts and by_name is None and {"text", "value"} <= roles.keys() and "label" not in roles:
@@ -114,9 +115,9 @@ def describe_long(
         roles, free_text = _answers(columns, roles, source)
         if free_text:
             steps.append(guess(StepKind.FREE_TEXT, column=roles["text"]))
-            why[roles["text"]] = "no column holds values, and its texts differ within a stimulus"
+            why[roles["text"]] = WHY["text"]
         else:
-            why[roles["value"]] = "no column is called like one of values"
+            why[roles["value"]] = WHY["no value"]
     roles, rated = _rated(columns, roles, named)
     if rated:
         steps.append(rated)

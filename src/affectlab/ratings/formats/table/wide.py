@@ -34,7 +34,7 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import ROW_COLUMNS, StepKind, Unit
 from affectlab.ratings.steps import History, Step, guess, step
 from affectlab.ratings.table import Ratings
-from affectlab.ratings.wording import one_column_per
+from affectlab.ratings.wording import WHY, one_column_per
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 # What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
@@ -251,14 +251,14 @@ def describe_wide(
         separator, several = _separated([columns[name] for name in rest], across, options)
         steps += several
     named = options.columns or {}
-    why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
+    why = {c: WHY["user" if named.get(r) == c else "name"] for r, c in roles.items()}
     how = "guessed" if guessed else "found" if options.wide == "auto" else "you say"
     why |= dict.fromkeys(rest, one_column_per(how, across))
     return WideLayout(
         roles,
         why=why,
         labels=tuple(rest),
-        unused={} if nameless is None else {nameless: "it only tells rows apart"},
+        unused={} if nameless is None else {nameless: WHY["rows"]},
         across=across,
         wide=find.wide,
         separator=separator,
