@@ -376,10 +376,7 @@ def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
     answers = answers_of(ratings)
     scale = answers.scale  # refuses labels on different scales
     ballots = answers.ballots()
-    # Lists of labels that were chosen hold no zeros; else a label without an answer was skipped.
-    listed = scale is not None and scale.kind == "binary" and not (ballots.value == 0).any()
-    asked = ~np.isnan(ballots.value).all(axis=0)
-    whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
+    whole = ballots.complete
     left_out = int((~whole).sum())
     if left_out == whole.size:
         zero = option("absent", "zero")
