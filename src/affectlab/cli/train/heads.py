@@ -256,7 +256,7 @@ def calibrate(
     intervals: Path | None = None,
     absent: Absent | None = None,
     embeddings: Path | None = None,
-    level: float = 0.9,
+    confidence: float = 0.9,
     by: Literal["score", "label"] = "score",
     aggregate: Literal["median", "mean"] = "median",
     encoder: str | None = None,
@@ -285,7 +285,7 @@ def calibrate(
         when not given, else missing.
     embeddings
         The stimuli of --scale and --intervals, embeddings or images.
-    level
+    confidence
         Share of ratings that an interval holds, at least.
     by
         Widths of intervals: by label and height of the score, or by label.
@@ -342,7 +342,7 @@ def calibrate(
             bank.calibrate_intervals(
                 rated,
                 tables[intervals],
-                level,
+                confidence,
                 by=by,
                 how=aggregate,
                 source=intervals.name,
