@@ -409,23 +409,13 @@ def plan(
         Stimuli are dealt into batches of that size, each with raters of its own.
     paired
         For power: whether the same raters rate both stimuli. By default if everyone rates all.
-    confidence
-        Coverage of the interval, and 1 minus the size of the test.
-    assurance
-        For the interval: share of stimuli whose interval is to be narrow enough. By default the
-        mean width counts.
     price
         Price of one rating, for the cost of the study; needs ``n_stimuli`` or ``budget``.
-    stimulus_price
-        Price of one stimulus, beside its ratings.
     budget
         What the study may cost: each number of raters has as many stimuli as that pays for.
 
         At most ``n_stimuli`` where that is given. For alpha and groups the recommended number of
         raters is that with the narrowest interval, or the highest power.
-    correlation
-        For groups: correlation of the qualities of pairs of stimuli, such as what two models make
-        of the same item; pairs are tested. 0 for groups of other stimuli.
     label
         Which label of the pilot, where it has several.
     cluster
@@ -436,11 +426,6 @@ def plan(
         Studies are simulated with stimuli drawn one by one. For alpha and groups, which are about
         other stimuli, a pilot with several of an actor is refused; ``"none"`` plans a study with
         one stimulus of each.
-    n_sim
-        Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
-    n_pilots
-        Pilots of the same size that are simulated and planned from, to say what range of
-        recommendations the pilot leaves open; 0 for none. Not for models.
     seed
         Seed or generator; the same seed gives the same plan.
 
@@ -448,6 +433,24 @@ def plan(
     -------
     Recommendation in words, and a table with Monte Carlo intervals; the number of raters is
     ``recommended``, what the pilot leaves open ``recommended_range``.
+
+    Other Parameters
+    ----------------
+    confidence
+        Coverage of the interval, and 1 minus the size of the test.
+    assurance
+        For the interval: share of stimuli whose interval is to be narrow enough. By default the
+        mean width counts.
+    stimulus_price
+        Price of one stimulus, beside its ratings.
+    correlation
+        For groups: correlation of the qualities of pairs of stimuli, such as what two models make
+        of the same item; pairs are tested. 0 for groups of other stimuli.
+    n_sim
+        Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
+    n_pilots
+        Pilots of the same size that are simulated and planned from, to say what range of
+        recommendations the pilot leaves open; 0 for none. Not for models.
 
     Raises
     ------
