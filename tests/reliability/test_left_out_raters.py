@@ -15,6 +15,7 @@ import affectlab
 from affectlab import Ratings
 from affectlab.analysis import circumplex
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import infer
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, Sums, from_sums
 from affectlab.evaluation import alignment, discrepancy, recognition
@@ -208,7 +209,7 @@ def finn_r(given: Answers) -> Statistic:
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(given.label, minlength=n),
-        undefined="undefined: no unit with two ratings",
+        undefined=Reason(Cause.NONE, of="unit with two ratings"),
     )
 
 
@@ -217,8 +218,7 @@ def test_sums_over_stimuli_give_no_interval_about_raters() -> None:
     ratings = valence(answers())
     found = made(ratings)["valence"]
     assert found.target == "stimuli"
-    assert "jackknife over stimuli" in found.method
-    assert "raters" not in found.method
+    assert found.interval == IntervalFact("jackknife", ("stimuli",))
     assert found.se == pytest.approx(made(ratings, target="stimuli")["valence"].se)
     for target in ("both", "raters"):
         with pytest.raises(InputError, match=f"target '{target}': not possible for Finn's r"):
@@ -247,7 +247,7 @@ def test_sums_that_know_raters_are_drawn_over_them() -> None:
             n_items=[4, 0],
             n_raters=[4, 0],
             n_ratings=[4, 0],
-            undefined="undefined",
+            undefined="",
         )
 
     sums = np.column_stack([np.arange(4.0), np.ones(4)])

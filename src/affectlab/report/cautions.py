@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
@@ -11,7 +13,7 @@ from affectlab.report.statistics import (
     FEWEST_ITEMS,
     Study,
     rater_called,
-    reason,
+    reason_of_row,
 )
 
 _FULL = 0.99
@@ -93,12 +95,13 @@ def _undefined(study: Study) -> list[str]:
     # Where all are undefined the headline and the section say so.
     if study.alpha is None or study.agreement is None or not study.agreement.n_labels:
         return []
-    frame = study.alpha.to_frame()
+    frame = study.alpha.frame
     missing = frame.filter(pl.col("value").is_nan())
     if missing.height == 0:
         return []
-    reasons = missing.group_by("status").len().sort("len", "status", descending=[True, False])
-    listed = joined(f"{n} for “{reason(status)}”" for status, n in reasons.iter_rows())
+    reasons = Counter(map(reason_of_row, missing["reason"]))
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    listed = joined(f"{n} for “{why}”" for why, n in ordered)
     labels = plural(frame.height, "label")
     return [f"Alpha is not defined for {missing.height} of {labels}: {listed}."]
 

@@ -27,7 +27,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Figure as Declared, Table
 from affectlab.core.types import Figure, pl
 from affectlab.core.words import count, shown
-from affectlab.report.statistics import reason
+from affectlab.report.statistics import reason_of_row
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -553,9 +553,9 @@ def _picture_view(block: Picture, numbers: dict[str, int], svg: str) -> dict[str
 
 
 def _noted(row: dict[str, Any]) -> dict[str, Any]:
-    """Write the status of a row as a report says it, and nothing where all is well."""
-    status = row.get("status")
-    return {**row, "status": "" if status == "ok" else reason(status)} if status else row
+    """Say why a value is not defined in place of that it is not, which its cell shows."""
+    why = reason_of_row(row.get("reason")) if row.get("status") == "undefined" else ""
+    return {**row, "status": why, "reason": None} if why else row
 
 
 def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def binary_consensus(ratings: Ratings) -> dict[str, Finding]:
             found[f"{key}.share"] = Finding(batch.share)
         if math.isnan(batch.agreement):
             found[f"{key}.agreement"] = Finding(
-                low=batch.agreement_low, high=batch.agreement_high, why=batch.status
+                low=batch.agreement_low, high=batch.agreement_high, why=str(batch.reason)
             )
         else:
             found[f"{key}.agreement"] = Finding(batch.agreement)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.compiled import in_threads
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
@@ -46,25 +47,23 @@ def _alpha(
     level: LevelName | None = None,
     distance: ArrayLike | Distance | None = None,
     by_label: bool = True,
-    n_boot: int = 0,
 ) -> Statistic:
     """Give alpha as a statistic of answers."""
     pooled = not by_label
     if level in ("masi", "jaccard"):
         if distance is not None:
             raise InputError(EITHER.format(level=level))
-        answers, maker = as_label_sets(answers, level)
-        pooled, makers = False, [maker]
+        answers, options, maker = as_label_sets(answers, level)
+        pooled, makers, names = False, [maker], [options]
     else:
         scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
-        makers = [level_maker(level, distance, scale) for scale in scales]
-    pooling = ""
-    if pooled and len(answers.labels) > 1:
-        pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
+        pooling = ("pooled over labels",) if pooled and len(answers.labels) > 1 else ()
+        named = [level_maker(level, distance, scale) for scale in scales]
+        makers, names = [maker for _, maker in named], [(name, *pooling) for name, _ in named]
     parts, places, n_raters = _pairable(answers, pooled=pooled)
     n_units = places.size
     levels = [
-        None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
+        None if part is None else make(part) for part, make in zip(parts, makers, strict=True)
     ]
     units = [_NONE if part is None else part.unit for part in parts]
     raters = [_NONE if part is None else part.rater for part in parts]
@@ -74,7 +73,7 @@ def _alpha(
         keys={"label": ("pooled",) if pooled else answers.labels},
         design=design,
         evaluate=_Alphas(levels, n_units),
-        method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
+        method=[("Krippendorff's alpha", *name) for name in names],
         n_items=n_items,
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
@@ -204,10 +203,10 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(ratings, level="ordinal").value, 6)
     0.815388
     >>> krippendorff_alpha(ratings, level="interval")
-    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval, jackknife over stimuli and
+    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval; jackknife over stimuli and
     raters; 11 items, 4 raters, 40 ratings)
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
-    'undefined: one category'
+    <Status.UNDEFINED: 'undefined'>
 
     Sets of labels, of which two raters share one, all, or none:
 
@@ -263,13 +262,13 @@ def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:
     )
 
 
-def _reason(part: Pairable | None) -> str:
+def _reason(part: Pairable | None) -> Reason:
     """Why alpha is not defined, where it is not."""
     if part is None:
-        return "undefined: no unit with two ratings"
+        return Reason(Cause.NONE, of="unit with two ratings")
     if part.value.min() == part.value.max():
-        return "undefined: one category"
-    return "undefined: no expected disagreement"
+        return Reason(Cause.ONE_CATEGORY)
+    return Reason(Cause.NONE, of="expected disagreement")
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.interface.spelling import check_parameters, spelled
 from affectlab.core.registry import Registry, modules_of
@@ -46,7 +47,6 @@ _FEWEST_STIMULI = 3
 """Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
 rest is agreement on a single one."""
 VOTES = "raters of counted votes are not known: no interval is about other raters"
-RARER_NEVER_SHARED = "the rarer category was never chosen by two raters"
 Found = TypeVar("Found", bound=Estimates)
 Options = ParamSpec("Options")
 OfArray = TypeVar("OfArray", covariant=True)
@@ -68,7 +68,7 @@ def least_agreement(n_items: Sequence[int], n_ratings: Sequence[int]) -> Floats:
     return -1 / np.maximum(per_item - 1, 1e-3)
 
 
-def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
+def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[Reason | None]:
     """Say why rows have no interval by leaving out: of two answers, nobody shares the rarer one.
 
     How often two raters share it is what an agreement beyond chance depends on most. Leaving out
@@ -82,15 +82,15 @@ def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
 
     Returns
     -------
-    Texts, empty where there is an interval.
+    Reasons, ``None`` where there is an interval.
     """
-    why = []
+    why: list[Reason | None] = []
     for cell, value in cells:
         low, high = (value.min(), value.max()) if value.size else (0.0, 0.0)
         is_low, is_high = value == low, value == high
         rarer = is_low if 2 * is_low.sum() < value.size else is_high
         apart = low < high and bool(np.all(is_low | is_high)) and np.bincount(cell[rarer]).max() < 2
-        why.append(f"{NO_INTERVAL}{RARER_NEVER_SHARED}" if apart else "")
+        why.append(Reason(Cause.RARER_NEVER_SHARED) if apart else None)
     return why
 
 

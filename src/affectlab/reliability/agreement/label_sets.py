@@ -85,7 +85,7 @@ class _SetDistance:
         return self._between(one, other) if held is None else held[one, other]
 
 
-def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str, LevelMaker]]:
+def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str, ...], LevelMaker]:
     """Take what a rater chose of a stimulus as one answer, and the distance between such answers.
 
     Where answers hold no zero at all, they list what was chosen; otherwise a stimulus of which a
@@ -93,8 +93,8 @@ def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str
 
     Returns
     -------
-    Answers to the one label :data:`LABEL_SETS`, whose values are numbers of sets; and the name of
-    the distance with what makes the level of measurement.
+    Answers to the one label :data:`LABEL_SETS`, whose values are numbers of sets; the name of the
+    distance, with what was left out; and what makes the level of measurement.
 
     Raises
     ------
@@ -114,7 +114,8 @@ def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str
     known = np.ones(len(value), np.bool_) if listed else ~np.isnan(value).any(axis=1)
     chosen, code = np.unique(value[known] == 1, axis=0, return_inverse=True)
     title, distance = SET_DISTANCES[level]
-    left_out = f", without {plural(n, 'incomplete set')}" if (n := int((~known).sum())) else ""
+    n_incomplete = int((~known).sum())
+    left_out = [f"without {plural(n_incomplete, 'incomplete set')}"] if n_incomplete else []
     sets = replace(
         answers,
         unit=ballots.unit[known],
@@ -125,7 +126,7 @@ def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str
         scales=None,
     )
     maker = partial(DistanceLevel, distance=_SetDistance(distance, chosen))
-    return sets, (f"{title} distance of label sets{left_out}", maker)
+    return sets, (f"{title} distance of label sets", *left_out), maker
 
 
 def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -> list[str]:

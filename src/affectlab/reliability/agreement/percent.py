@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import distinct
 from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Bools, Floats, Ints
@@ -48,7 +49,7 @@ def _percent(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(answers.label, minlength=len(labels)),
-        undefined="undefined: no unit with two ratings",
+        undefined=Reason(Cause.NONE, of="unit with two ratings"),
     )
 
 

@@ -12,7 +12,7 @@ from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.human_alignment import AlignmentResult
 from affectlab.report.first_page.words import ends_in_words
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
-from affectlab.report.statistics import ENOUGH_ITEMS, Study
+from affectlab.report.statistics import ENOUGH_ITEMS, Study, reason_of_row
 
 _MOST_NAMED = 4
 _MOST_DRAWN = 8
@@ -30,7 +30,7 @@ def models_question(study: Study) -> Section | None:
         return Section(
             "verdict", title, (Paragraph(f"This cannot be said: {study.beside.reason}"),)
         )
-    rows = found.to_frame().sort(
+    rows = found.table().frame.sort(
         pl.col("agreement").fill_nan(None), descending=True, nulls_last=True, maintain_order=True
     )
     n_stimuli = study.summary.n_stimuli
@@ -95,7 +95,7 @@ def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
     start = f"{shown(row['rater'], 60)} {_PLACES[_place(row)][0]}"
     if row["verdict"] == "undefined":
-        return f"{start}: {row['status'].removeprefix('undefined: ')}."
+        return f"{start}: {reason_of_row(row['reason'])}."
     judged = study.classified
     right = "" if isinstance(judged, str) else _right(judged, row["rater"])
     measure = found.measure_words

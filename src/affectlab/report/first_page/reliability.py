@@ -12,7 +12,14 @@ from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import count, joined, number, percent, plural, shown, some
 from affectlab.report.first_page.words import ends_in_words, named_rows
 from affectlab.report.page import Block, Paragraph, Picture, Section
-from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Study, rater_called
+from affectlab.report.statistics import (
+    ENOUGH_ITEMS,
+    STEPS,
+    WANTED,
+    Study,
+    rater_called,
+    reasons_of_rows,
+)
 
 _MOST_ROWS = 8
 _MOST_NAMED = 4
@@ -43,14 +50,14 @@ def _blocks(study: Study) -> list[Block]:
         "value", descending=True, maintain_order=True
     )
     if known.is_empty():
-        reasons = joined(sorted(set(frame["status"])))
+        reasons = joined(reasons_of_rows(frame))
         return [Paragraph(f"Reliability is not defined ({reasons}).")]
     texts = [_without_careless(study), _of_means(study, known), _of_one(known), _more_raters(known)]
     if known.height < frame.height:
         missing = frame.filter(pl.col("value").is_nan())
         texts.append(
             f"It is not defined for {study.things(missing.height)} "
-            f"({joined(sorted(set(missing['status'])))})."
+            f"({joined(reasons_of_rows(missing))})."
         )
     return [*(Paragraph(text) for text in texts if text), _picture(study, known, " ".join(texts))]
 
@@ -74,7 +81,7 @@ def _nothing_to_say(study: Study) -> str:
     if study.numeric is None:
         return "the answers are texts, so this report counts and describes them"
     if study.flow is not None:
-        known = [batch for batch in study.flow.batches if batch.status == "ok"]
+        known = [batch for batch in study.flow.batches if batch.reason is None]
         parts = joined(
             f"{percent(batch.agreement)} of the {count(batch.items)} items in batch "
             f"{batch.batch}" + (" (as absent)" if batch.kind == "contrastive" else "")

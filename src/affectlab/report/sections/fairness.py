@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.tables import Column, Count, Table, Text
 from affectlab.core.words import joined, number, plural, sentence_case, shown
 from affectlab.evaluation import fairness
-from affectlab.evaluation.group_fairness import Fairness
+from affectlab.evaluation.group_fairness import Fairness, Tested
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
 from affectlab.report.sections.attributes import times_of
 from affectlab.report.statistics import FEWEST_IN_GROUP, MOST_GROUPS, NO_GROUPS, Study
@@ -166,7 +166,7 @@ def _quiet(one: _Grouped, judged: Fairness, sentences: tuple[str, ...]) -> tuple
     """Say for all models together that no gap is shown, and what could have been missed."""
     frame = judged.gaps.frame
     tested = frame.filter(pl.col("p").is_not_nan() & pl.col("detectable").is_not_nan())
-    hopeless = tested.filter(pl.col("status").str.starts_with("cannot be shown"))
+    hopeless = tested.filter(pl.col("test") == Tested.HOPELESS.value)
     loud = {*frame.filter("flagged")["rater"], *hopeless["rater"]}
     names = [name for name in tested["rater"].unique(maintain_order=True) if name not in loud]
     if len(names) < 2:

@@ -9,12 +9,14 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import IntervalFact, Reason
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
+from affectlab.core.wording import method_text
 from affectlab.core.words import count, joined, number, percent, plural
 from affectlab.ratings import Ratings
 from affectlab.reliability import ConsensusFlow
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import WANTED, Study, reason
+from affectlab.report.statistics import WANTED, Study, reasons_of_rows
 
 
 def sequential(flow: ConsensusFlow) -> Paragraph:
@@ -232,7 +234,7 @@ def _label_sets(study: Study) -> list[Block]:
         Count("n_raters"),
         Count("n_ratings", "sets"),
     )
-    return [Table("label_sets", caption, found.to_frame(), columns)]
+    return [Table("label_sets", caption, found.frame, columns)]
 
 
 def _reliability(study: Study) -> list[Block]:
@@ -264,8 +266,11 @@ def _coefficients(study: Study, frame: pl.DataFrame) -> list[Block]:
     columns = [Number(one.name, one.title) for one, _ in shown]
     methods: dict[str, list[str]] = {}
     for _, of in shown:
-        name, _, how = of.frame["method"].mode().sort()[0].partition(", ")
-        methods.setdefault(how, []).append(name)
+        method = of.frame["method"].mode().sort()[0]
+        row = of.frame.filter(method=method).row(0, named=True)
+        interval, why = IntervalFact.of_row(row["interval"]), Reason.of_row(row["reason"])
+        how = method_text(row["options"], interval, why if row["status"] == "ok" else None)
+        methods.setdefault(how, []).append(row["statistic"])
     listed = [
         ": ".join(part for part in (joined(names), how) if part) for how, names in methods.items()
     ]
@@ -288,7 +293,7 @@ def _no_panel(study: Study) -> str:
 
 
 def _agreement_frame(study: Study, alpha: Estimates) -> pl.DataFrame:
-    frame = alpha.to_frame()
+    frame = alpha.frame
     others = {one.name: table for one, table in study.coefficients}
     if study.correlation is not None:
         others["correlation"] = study.correlation
@@ -304,7 +309,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     known = frame.filter(pl.col("value").is_not_nan())
     found = study.agreement
     if known.height == 0 or found is None:
-        return f"Alpha is not defined: {_reasons(frame)}."
+        return f"Alpha is not defined: {joined(reasons_of_rows(frame))}."
     text = f"{found.words[0].upper()}{found.words[1:]}"
     if frame.height > 1:
         if study.flow is None and not found.ungraded:
@@ -318,12 +323,9 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     missing = frame.height - known.height
     if missing:
         undefined = frame.filter(pl.col("value").is_nan())
-        text += f" It is not defined for {plural(missing, 'label')} ({_reasons(undefined)})."
+        reasons = joined(reasons_of_rows(undefined))
+        text += f" It is not defined for {plural(missing, 'label')} ({reasons})."
     return text
-
-
-def _reasons(undefined: pl.DataFrame) -> str:
-    return joined(sorted({reason(status) for status in undefined["status"]}))
 
 
 def _whose(study: Study) -> str:

@@ -257,7 +257,7 @@ def _means(study: Study) -> list[Block]:
 
 
 def _comparisons(sides: Estimates, kinds: Estimates, pairs: PairAgreement) -> Table:
-    frame = pl.concat([sides.to_frame(), kinds.to_frame()], how="diagonal_relaxed")
+    frame = pl.concat([sides.frame, kinds.frame], how="diagonal_relaxed")
     return Table(
         "groups_compared",
         f"Groups compared as published: {pairs.measure} by rater and label (people, models) and by "

@@ -21,7 +21,7 @@ from affectlab.report.statistics import (
     Study,
     is_person,
     rater_called,
-    reason,
+    reasons_of_rows,
 )
 
 _MOST_SHOWN = 40
@@ -39,10 +39,8 @@ def pairs_section(study: Study) -> Section | Skipped:
         return Skipped(title, why)
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if known.height == 0:
-        reasons = sorted({reason(status) for status in pairs.frame["status"]})
-        return Skipped(
-            title, f"no pair of raters has a defined {pairs.measure} ({joined(reasons)})."
-        )
+        reasons = joined(reasons_of_rows(pairs.frame))
+        return Skipped(title, f"no pair of raters has a defined {pairs.measure} ({reasons}).")
     by_kind = _by_kind(pairs)
     blocks: list[Block] = [Paragraph(_words(pairs, by_kind.frame)), _heatmap(study, pairs)]
     if study.flow is not None:

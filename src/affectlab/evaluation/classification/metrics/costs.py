@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.labels import LabelsLike
 from affectlab.evaluation.classification.metrics.metric import class_metric
@@ -84,7 +85,7 @@ def _emc(tally: Tally) -> Floats:
 
 
 @class_metric(
-    _emc, title="EMC", needs="costs", undefined="undefined: no mistakes", of_mistakes=True
+    _emc, title="EMC", needs="costs", undefined=Reason(Cause.NONE, of="mistakes"), of_mistakes=True
 )
 def emc(
     y_true: LabelsLike,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import mean_of_defined, ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.labels import LabelsLike
 from affectlab.evaluation.classification.metrics.metric import class_metric
@@ -27,7 +28,7 @@ def _macro_precision(tally: Tally, zero_division: float) -> Floats:
 @class_metric(
     _macro_precision,
     title="macro precision",
-    undefined="undefined: no label has a precision",
+    undefined=Reason(Cause.NONE, of="label with a precision"),
     macro=True,
 )
 def macro_precision(
@@ -85,7 +86,10 @@ def _macro_recall(tally: Tally, zero_division: float) -> Floats:
 
 
 @class_metric(
-    _macro_recall, title="macro recall", undefined="undefined: no label has a recall", macro=True
+    _macro_recall,
+    title="macro recall",
+    undefined=Reason(Cause.NONE, of="label with a recall"),
+    macro=True,
 )
 def macro_recall(
     y_true: LabelsLike,

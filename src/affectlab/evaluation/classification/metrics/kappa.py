@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats
 from affectlab.evaluation.classification.labels import LabelsLike
 from affectlab.evaluation.classification.metrics.metric import class_metric
 from affectlab.evaluation.classification.tally import Tally
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 
-_ONE_LABEL = "undefined: one label throughout"
+_ONE_LABEL = Reason(Cause.ONE_LABEL)
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:

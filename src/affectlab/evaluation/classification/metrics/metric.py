@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.interface.spelling import spelled
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels, counts_of
@@ -41,6 +42,9 @@ class MetricFunction(Protocol[Options]):
     def __call__(self, *args: Options.args, **options: Options.kwargs) -> float: ...
 
 
+_NO_ITEMS = Reason(Cause.NONE, of="items")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassificationMetric:
     """One metric of a classification; called with labels, it gives their number."""
@@ -58,7 +62,7 @@ class ClassificationMetric:
     better: Literal["higher", "lower"] = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Least and largest value."""
-    undefined: str = "undefined: no items"
+    undefined: Reason = _NO_ITEMS
     """Why it is not defined, where it is not."""
     of_mistakes: bool = False
     """Whether it looks at mistakes alone."""
@@ -125,7 +129,7 @@ def class_metric(
     needs: Literal["nothing", "costs", "polarity"] = "nothing",
     better: Literal["higher", "lower"] = "higher",
     bounds: tuple[float, float] = (0.0, 1.0),
-    undefined: str = "undefined: no items",
+    undefined: Reason = _NO_ITEMS,
     of_mistakes: bool = False,
     macro: bool = False,
 ) -> Callable[[Callable[Options, float]], MetricFunction[Options]]:
@@ -198,11 +202,11 @@ def metric_called(name: str, where: str = "") -> ClassificationMetric:
     return CLASSIFICATION_METRICS[name]
 
 
-def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> str:
-    """Say why the labels do not allow a metric; empty if they do."""
+def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> Reason | None:
+    """Give the reason why the labels do not allow a metric, if there is one."""
     if metric.needs == "costs":
         return facts.without_costs(used)
-    return facts.without_sides(used) if metric.needs == "polarity" else ""
+    return facts.without_sides(used) if metric.needs == "polarity" else None
 
 
 def affect_scorer(

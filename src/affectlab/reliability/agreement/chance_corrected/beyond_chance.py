@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
@@ -37,7 +38,7 @@ Chance: TypeAlias = Callable[[Any, Floats], Any]
 to the agreement by chance, shape (rows,) or one number; plain arithmetic."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NO_PAIRS = "undefined: no unit with two ratings"
+_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
 _ALL = 1 - 1e-12
 """Agreement by chance above which there is no other to be had."""
 _BLOCK = 1 << 22
@@ -110,7 +111,7 @@ def _statistic(
     """Make the statistic of each label."""
     check_choice("standard_error", standard_error, ("linearised", "gwet"))
     scales = declared_scales(answers, scale)
-    how = "" if weights == "nominal" else f", {weights} weights"
+    how = () if weights == "nominal" else (f"{weights} weights",)
     parts: list[_Pairs | None] = []
     for part, declared in zip(answers.by_label(), scales, strict=True):
         levels = levels_of(declared)
@@ -131,12 +132,12 @@ def _statistic(
         parts,
         design,
         keys={"label": answers.labels},
-        method=[f"{name}{how}, {scale_text(declared)}" for declared in scales],
+        method=[(name, *how, scale_text(declared)) for declared in scales],
         n_items=n_items,
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
         log_odds_from=least_agreement(n_items, n_ratings),
-        undefined=[_NO_PAIRS if part is None else "undefined: one category" for part in parts],
+        undefined=[_NO_PAIRS if part is None else Reason(Cause.ONE_CATEGORY) for part in parts],
     )
 
 
