@@ -253,7 +253,7 @@ def test_the_verbs_give_what_the_recipe_gives(folder: Path) -> None:
     for name in ("agreement", "difference", "spearman"):
         given = [row[name] for row in beside["models"]]
         np.testing.assert_allclose(given, level.to_frame()[name], rtol=1e-9)
-    published = result("evaluate", "published", "--n-boot", "40")
+    published = result("emonet-face", "published", "--n-boot", "40")
     kinds = {row["pair_kind"]: row["mean"] for row in published["kinds"]}
     assert kinds["human-human"] == pytest.approx(findings["hq.kappa"].value)
     # Of models with fractions, too: one rule, that of the study.

@@ -484,10 +484,10 @@ def test_fetch_looks_at_the_target_first(hub, tmp_path):
 
 
 def test_published_lists_all_sets():
-    done = run_here("ratings", "published", width=600)
+    done = run_here("ratings", "fetch", width=600)
     assert "4 of 9 sets are on the Hugging Face hub" in done.stdout
     assert "train, validation, test" in done.stdout
-    told = json.loads(run_here("ratings", "published", "--json").stdout)["result"]["sets"]
+    told = json.loads(run_here("ratings", "fetch", "--json").stdout)["result"]["sets"]
     assert {entry["name"] for entry in told} >= {"goemotions-raw", "emonet-face-hq", "socratis"}
 
 
