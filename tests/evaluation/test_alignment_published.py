@@ -374,7 +374,7 @@ def test_neutral_means_are_taken_off_per_model_and_label() -> None:
     joined = frame.join(again, on=["rater", "label", "stimulus"], suffix="_expected")
     assert joined.height == models.size
     np.testing.assert_allclose(joined["value"], joined["value_expected"], atol=1e-12)
-    assert "3 neutral stimuli" in found.history[-1]
+    assert "3 neutral stimuli" in str(found.history[-1])
 
 
 def test_neutral_stimuli_have_to_be_there() -> None:

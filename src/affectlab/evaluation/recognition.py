@@ -16,11 +16,11 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
+from affectlab.core.render.notes import interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.wording import interval_notes
 from affectlab.core.words import joined, option, plural, shown
 from affectlab.evaluation import wording
 from affectlab.evaluation.people_and_models import judged_runs
@@ -376,10 +376,7 @@ def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
     answers = answers_of(ratings)
     scale = answers.scale  # refuses labels on different scales
     ballots = answers.ballots()
-    # Lists of labels that were chosen hold no zeros; else a label without an answer was skipped.
-    listed = scale is not None and scale.kind == "binary" and not (ballots.value == 0).any()
-    asked = ~np.isnan(ballots.value).all(axis=0)
-    whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
+    whole = ballots.complete
     left_out = int((~whole).sum())
     if left_out == whole.size:
         zero = option("absent", "zero")

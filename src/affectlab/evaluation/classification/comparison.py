@@ -589,37 +589,42 @@ def compare_models(
     costs
         What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), ``people`` (how
         they confuse the classes), or a file with a matrix; by default what the taxonomy has.
-    groups
-        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     label_map
         How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
         name such as ``emonet_face--ferd``.
     scores
         Columns of scores to use in place of ``value``; each is judged.
+    margin
+        Difference up to which two models count as equivalent.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    cluster
+        What stimuli belong to, as for :func:`evaluate_classification`: clusters are left out and
+        traded whole.
+    n_boot
+        Bootstrap replicates over stimuli; 0 gives no interval.
+    seed
+        As for :func:`compare_predictions`.
+
+    Other Parameters
+    ----------------
+    groups
+        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     missing
         Stimuli that a model did not answer: compare on those common to all models (``common``) or
         to the two (``own``), or count them as mistakes (``wrong``).
     metrics
         By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow; every metric
         is one more test to adjust for.
-    margin
-        Difference up to which two models count as equivalent.
     alpha
         Level of the tests.
-    rule
-        How people make the truth; by default plurality, and for ratings the highest mean.
     min_people
         People needed for a truth.
     ties
         Ties in the truth of people.
     answer_ties
         Ties in the answers of models.
-    cluster
-        What stimuli belong to, as for :func:`evaluate_classification`: clusters are left out and
-        traded whole.
-    n_boot
-        Bootstrap replicates over stimuli; 0 gives no interval.
-    n_permutations, confidence, seed
+    n_permutations, confidence
         As for :func:`compare_predictions`.
 
     Raises

@@ -379,14 +379,34 @@ def evaluate_classification(
 
         In Python also a :class:`~affectlab.taxonomy.CostMatrix`. Without any, severity is not
         judged.
-    groups
-        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     missing
         Stimuli that a model did not answer: judge models on those common to all (``common``), each
         on its own (``own``), or count them as mistakes (``wrong``).
 
         Then they are as costly as the worst mistake. People are always judged on what they
         answered.
+    threshold
+        For sets of classes: score from which on a class is answered; a number, or a TOML file with
+        one per label.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share. Fewer than five clusters give no interval.
+    n_boot
+        Bootstrap replicates of percentile intervals; 0 gives no interval of either kind.
+
+        Models share the draws where they share the stimuli.
+    seed
+        Seed or generator, for the bootstrap and for ties; the same seed gives the same bytes.
+
+    Other Parameters
+    ----------------
+    groups
+        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     metrics
         Metrics to compute; by default all that the classes allow.
 
@@ -396,13 +416,8 @@ def evaluate_classification(
     soft_labels
         Also compare answers with the distribution of people's answers (see
         :func:`soft_label_metrics`), where people are the truth, and each answer is a class.
-    threshold
-        For sets of classes: score from which on a class is answered; a number, or a TOML file with
-        one per label.
     truth_threshold
         The same for the mean rating of people; by default the threshold.
-    rule
-        How people make the truth; by default plurality, and for ratings the highest mean.
     agree
         For sets of classes: share of people (0.5), or number (2), that makes a class true.
     min_people
@@ -414,20 +429,8 @@ def evaluate_classification(
     interval
         How intervals come about: from leaving out stimuli (``jackknife``), or from bootstrap
         replicates (``percentile``).
-    cluster
-        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
-        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
-
-        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
-        several stimuli share. Fewer than five clusters give no interval.
-    n_boot
-        Bootstrap replicates of percentile intervals; 0 gives no interval of either kind.
-
-        Models share the draws where they share the stimuli.
     confidence
         Coverage of the intervals.
-    seed
-        Seed or generator, for the bootstrap and for ties; the same seed gives the same bytes.
 
     Raises
     ------

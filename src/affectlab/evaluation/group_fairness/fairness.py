@@ -109,8 +109,6 @@ def fairness(
         50 and over.
 
         In Python ``{"age": [30, 50]}``, too.
-    labels
-        Labels to use; all when not given.
     by_label
         Judge each label by itself, which makes more tests.
     cluster
@@ -128,30 +126,13 @@ def fairness(
         What mistakes between classes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy),
         or a file with a matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the
         taxonomy has.
-    people
-        Judge people too; by default where there is no model.
-    min_items
-        Stimuli, or people, that a group needs to be tested.
-
-        Smaller ones are shown, and belong to the rest.
-    min_gap
-        Smallest gap that matters, in units of the metric: smaller estimates are never flagged.
-    alpha
-        Error rate over all gaps of this call.
-    correction
-        Correction for many tests: ``holm`` (chance of any false flag), ``bh`` (expected share of
-        false flags; Benjamini-Hochberg) or ``none``.
     n_boot
         0 gives no interval; Student's intervals, from leaving out one unit after the other within
         each group, need no replicates.
-    n_permutations
-        Permutations of a test; 0 gives none.
-
-        By default 1,999, or more where the correction needs smaller p values, at most 19,999.
-    confidence
-        Coverage of the intervals, each by itself.
     seed
         For permutations and ties of classes.
+    min_gap
+        Smallest gap that matters, in units of the metric: smaller estimates are never flagged.
 
     Returns
     -------
@@ -169,6 +150,28 @@ def fairness(
     than 10 mistakes.
 
     That a gap reaches `min_gap` is said of the estimate; the test is about a gap of 0.
+
+    Other Parameters
+    ----------------
+    people
+        Judge people too; by default where there is no model.
+    min_items
+        Stimuli, or people, that a group needs to be tested.
+
+        Smaller ones are shown, and belong to the rest.
+    alpha
+        Error rate over all gaps of this call.
+    correction
+        Correction for many tests: ``holm`` (chance of any false flag), ``bh`` (expected share of
+        false flags; Benjamini-Hochberg) or ``none``.
+    n_permutations
+        Permutations of a test; 0 gives none.
+
+        By default 1,999, or more where the correction needs smaller p values, at most 19,999.
+    confidence
+        Coverage of the intervals, each by itself.
+    labels
+        Labels to use; all when not given.
 
     Raises
     ------

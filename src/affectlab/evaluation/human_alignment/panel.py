@@ -280,7 +280,11 @@ def panel_of(
         answered = {name for table in tables for name in table.stimulus_names}
         units = tuple(name for name in units if name in answered)
         said = [
-            way.words(how, "models" if len(tables) == 1 else some(table.rater_names, _NAMED))
+            ""
+            if way.same
+            else str(
+                way.step(how, "models" if len(tables) == 1 else some(table.rater_names, _NAMED))
+            )
             for way, table in zip(ways, tables, strict=True)
             if not way.missing
         ]

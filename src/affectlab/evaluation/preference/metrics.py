@@ -367,12 +367,6 @@ def evaluate_preference_metrics(
         any other choice.
     system
         The system whose outputs are scored; by default the one called model or machine.
-    good
-        Verdicts that count as good, in place of what follows from the system.
-    poor
-        Verdicts that count as poor, in place of what follows from the system.
-
-        With ``poor=["human", "neither"]`` items on which both are bad count, too.
     items
         A table with ``item`` and what is known of the items, for `by` and `cluster`; or ratings,
         whose stimuli, with their labels, are the items. The columns of scores are known, too.
@@ -396,11 +390,6 @@ def evaluate_preference_metrics(
         Fewest good and fewest poor items for the area of a group.
     n_boot
         0 for no intervals; Student's intervals from leaving out clusters need no replicates.
-    n_permutations
-        Random relabellings of good and poor for p-values, where items do not belong together; 0 for
-        none.
-    confidence
-        Coverage of the intervals, in (0, 1).
     seed
         Seed or generator; the same seed gives the same bytes.
 
@@ -412,6 +401,20 @@ def evaluate_preference_metrics(
     the error of DeLong (1988), as a check, and ``p`` (two-sided permutation test), as has the
     difference of the means of good and poor items. Verdicts that were set aside are counted in
     ``settings``.
+
+    Other Parameters
+    ----------------
+    good
+        Verdicts that count as good, in place of what follows from the system.
+    poor
+        Verdicts that count as poor, in place of what follows from the system.
+
+        With ``poor=["human", "neither"]`` items on which both are bad count, too.
+    n_permutations
+        Random relabellings of good and poor for p-values, where items do not belong together; 0 for
+        none.
+    confidence
+        Coverage of the intervals, in (0, 1).
 
     Raises
     ------

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from affectlab.core.wording import status_text, undefined_text
+from affectlab.core.render.notes import status_text
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import (
     count,
     in_brackets,

@@ -13,14 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.facts import (
-    Cause,
-    Formula,
-    IntervalFact,
-    Reason,
-    fact_column,
-    reason_type,
-)
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason, fact_column, reason_type
 from affectlab.core.inference import by_name, check_n_boot, infer, wilson_interval
 from affectlab.core.jackknife import too_few
 from affectlab.core.result import Result

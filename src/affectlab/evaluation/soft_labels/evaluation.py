@@ -170,6 +170,26 @@ def evaluate_soft_labels(
     absent
         As for :func:`~affectlab.evaluation.soft_label_metrics`: by default answers without any zero
         list what was chosen.
+    truth
+        What a model's confidence is compared with: the share of people who say the same, or whether
+        most people do.
+    by_person
+        Also a row for every person, against the others.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
+    n_boot
+        0 gives no interval; intervals for other stimuli need no replicates.
+    seed
+        For halves and replicates.
+
+    Returns
+    -------
+    Distances with what people reach, comparisons, calibration, and a sentence per model.
+
+    Other Parameters
+    ----------------
     smoothing
         People that are added to every label.
     floor
@@ -178,29 +198,12 @@ def evaluate_soft_labels(
         Without one, an answer that names one label is infinitely far in cross-entropy from a
         distribution with two; so the cross-entropy of such answers says how large the floor is.
         Never above half of what labels would get if all had the same.
-    truth
-        What a model's confidence is compared with: the share of people who say the same, or whether
-        most people do.
-    by_person
-        Also a row for every person, against the others.
     n_splits
         Random halves of the people.
     n_bins
         Bins of confidence; by default 5 to 15, so that a bin holds ten stimuli on average.
-    cluster
-        What stimuli belong to, which are then left out together: a column of the stimulus table, a
-        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
-        a column like ``actor`` that several stimuli share in most of its values.
-    n_boot
-        0 gives no interval; intervals for other stimuli need no replicates.
     confidence
         Coverage of the intervals.
-    seed
-        For halves and replicates.
-
-    Returns
-    -------
-    Distances with what people reach, comparisons, calibration, and a sentence per model.
 
     Raises
     ------
