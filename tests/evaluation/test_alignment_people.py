@@ -76,7 +76,7 @@ def test_one_person_cannot_show_how_people_agree() -> None:
     people, models = study(np.random.default_rng(17), 1, 40, 2, [1.5])
     found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts == {"m0": "undefined"}
-    assert "m0 cannot be placed: one person agrees with nobody else" in found.sentences[0]
+    assert "m0 cannot be placed: a single person has nobody to agree with" in found.sentences[0]
     assert any("One person" in note for note in found.notes)
     # The model's agreement with that person is still there.
     assert found.agreement["kappa", "m0"].value > 0.3

@@ -82,6 +82,8 @@ def recognised(
             f"; highest for {some(best[0], 3)} ({number(best[1])}) and lowest for "
             f"{some(worst[0], 3)} ({number(worst[1])})"
         )
+    elif len(best[0]) > 1:
+        text += "; alike for all emotions"
     return f"{text}."
 
 
