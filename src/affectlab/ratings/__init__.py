@@ -35,7 +35,6 @@ from affectlab.ratings.scales import (
     one_scale as one_scale,
 )
 from affectlab.ratings.schema import (
-    ABOUT as ABOUT,
     BATCH_COLUMNS as BATCH_COLUMNS,
     HUMAN_KINDS,
     MODEL_KINDS,
@@ -59,6 +58,7 @@ from affectlab.ratings.summary import (
     aggregated_raters as aggregated_raters,
 )
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wording import ABOUT as ABOUT
 
 if TYPE_CHECKING:
     from affectlab.ratings.answers import (
