@@ -694,7 +694,7 @@ def repeated_answers(n: int, later: int, *, sessions: bool) -> str:
     components = option("variance_components", cli="affectlab reliability components")
     facet = f", and {components} takes sessions as a facet" if sessions else ""
     return (
-        f"{later:,} of {n:,} answers repeat a question to a rater: the first one counts; "
+        f"{later:,} of {n:,} answers repeat a question to a rater: the first counts; "
         f"{averaged} takes the mean of all{facet}."
     )
 
