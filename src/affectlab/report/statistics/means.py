@@ -72,7 +72,7 @@ def reliability_of_means(
     intervals
         Whether intervals are asked for.
     cluster
-        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
+        What stimuli belong to; see :func:`~affectlab.ratings.answers.clusters.stimulus_clusters`.
 
     Returns
     -------

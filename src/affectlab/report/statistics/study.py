@@ -221,7 +221,7 @@ class Study:
     images
         Folder with pictures of the stimuli.
     cluster
-        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
+        What stimuli belong to; see :func:`~affectlab.ratings.answers.clusters.stimulus_clusters`.
     """
 
     def __init__(
