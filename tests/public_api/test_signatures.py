@@ -29,8 +29,6 @@ OTHER_DEFAULTS = {
     ("affectlab.evaluation.fairness", "n_permutations"): None,
     # By default that of the times it is given.
     ("affectlab.analysis.sampling_interval", "confidence"): None,
-    # How many new ratings an interval holds, which is no interval of an estimate.
-    ("affectlab.models.heads.HeadBank.calibrate_intervals", "confidence"): 0.9,
     # How sure a detected face has to be, which is no interval.
     ("affectlab.models.differences.MediaPipeLandmarker.__init__", "confidence"): 0.5,
 }
@@ -140,7 +138,11 @@ def test_sentences_are_a_tuple_on_every_result() -> None:
 
 COEFFICIENTS = {
     one.name: SimpleNamespace(
-        **({"scale": "1-3"} if "scale" in inspect.signature(one.statistic).parameters else {})
+        **(
+            {"scale": "1-3"}
+            if "scale" in inspect.signature(getattr(reliability, one.name)).parameters
+            else {}
+        )
     )
     for one in load_coefficients()
     if one.keys == ("label",)

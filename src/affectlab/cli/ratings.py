@@ -168,5 +168,6 @@ def fetch(
     for what, text in told.items():
         out.show_line(f"{'please cite' if what == 'citation' else what}: {text}")
     out.show(f"{ratings.n_rows:,} rows written to {written}")
-    counts = {"path": written, "n_rows": ratings.n_rows, "history": ratings.history}
+    steps = [one.to_dict() for one in ratings.history]
+    counts = {"path": written, "n_rows": ratings.n_rows, "history": steps}
     out.finish({"licence": None, "citation": None, **told, **counts}, ratings.warnings)

@@ -16,12 +16,13 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
+from affectlab.core.render.notes import interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.wording import interval_notes
-from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
+from affectlab.core.words import joined, option, plural, shown
+from affectlab.evaluation import wording
 from affectlab.evaluation.people_and_models import judged_runs
 from affectlab.ratings import (
     MODEL_KINDS,
@@ -375,10 +376,7 @@ def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
     answers = answers_of(ratings)
     scale = answers.scale  # refuses labels on different scales
     ballots = answers.ballots()
-    # Lists of labels that were chosen hold no zeros; else a label without an answer was skipped.
-    listed = scale is not None and scale.kind == "binary" and not (ballots.value == 0).any()
-    asked = ~np.isnan(ballots.value).all(axis=0)
-    whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
+    whole = ballots.complete
     left_out = int((~whole).sum())
     if left_out == whole.size:
         zero = option("absent", "zero")
@@ -498,12 +496,9 @@ def _rates(estimates: Estimates, confidence: float) -> Table:
         Count("n_items", "stimuli", spare=True),
         Count("n_ratings", "answers", spare=True),
     ]
-    about = (
-        "unbiased: 0 where an answer is never given, 1 where it is given whenever it is intended, "
-        "and never else; chance: what answers at random as often as these would give"
+    return Table(
+        "recognition", wording.RATES_CAPTION, frame, tuple(columns), notes=(wording.RATES,)
     )
-    caption = "Hit rates of what was intended: means over raters, and of all answers pooled."
-    return Table("recognition", caption, frame, tuple(columns), notes=(about,))
 
 
 def _columns(measures: Sequence[str], ends: str) -> Iterator[Column]:
@@ -558,7 +553,7 @@ def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
         "confusion",
         "confusion",
         f"What {first.who} answer" + ("" if first.who == PEOPLE else "s"),
-        "Rows: what was intended; columns: what was answered; colours: shares of a row.",
+        wording.CONFUSION_CAPTION,
         options={
             "labels": list(categories),
             "rows": {"rater": [first.name]},
@@ -589,41 +584,30 @@ def _sentences(frame: pl.DataFrame, confidence: float, who: Mapping[str, str]) -
         if not known.height:
             continue
         mean = means.row(by_predicate=pl.col("measure") == measures[0], named=True)
-        text = f"{who[str(name)]}: unbiased hit rate {with_ends(mean, confidence)}"
-        for chance in means.filter(measure="chance")["value"]:
-            text += f", chance {number(chance)}"
-        yield f"{text}{_extremes(known)}."
-
-
-def _extremes(known: pl.DataFrame) -> str:
-    """Name the emotions that are recognised best and worst."""
-    if known.height < 2:
-        return ""
-    rates = known.select("intended", value=pl.col("value").round(9))
-    low, high = rates["value"].min(), rates["value"].max()
-    if low == high:
-        return "; alike for all emotions"
-    best, worst = (some(rates.filter(value=end)["intended"].to_list(), 3) for end in (high, low))
-    ends = (number(float(end)) for end in (high, low))  # type: ignore[arg-type]
-    first, last = ends
-    return f"; highest for {best} ({first}) and lowest for {worst} ({last})"
+        chance = means.filter(measure="chance")["value"]
+        rates = known.select("intended", pl.col("value").round(9))
+        value = rates["value"].to_numpy()
+        best, worst = (
+            (rates.filter(value=end)["intended"].to_list(), float(end))
+            for end in (value.max(), value.min())
+        )
+        yield wording.recognised(
+            who[str(name)], mean, chance[0] if len(chance) else np.nan, best, worst, confidence
+        )
 
 
 def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
     """Say what was intended, and which emotions nobody ever answers."""
     if not all(group.known for group in groups):
-        yield (
-            "raters of counted votes are not known: hit rates are of all votes pooled, and no "
-            "interval is about other raters"
-        )
+        yield wording.VOTES_ARE_POOLED
     yield from (text for group in groups for text in group.said)
-    yield f"What was intended stands in column {column!r} of the stimuli."
+    yield wording.intended_column(column)
     first = next(group for group in groups if group.unit.size)
     left_out = len(first.units) - np.unique(first.unit).size
     if left_out:
-        yield (f"{plural(left_out, 'stimulus', 'stimuli')} without an intended emotion: left out")
+        yield wording.without_intention(left_out)
     never = [
         first.categories[code] for code in first.intended if not (first.answered == code).any()
     ]
     if never:
-        yield f"never answered by {first.who}: {', '.join(never)}"
+        yield wording.never_answered(first.who, never)

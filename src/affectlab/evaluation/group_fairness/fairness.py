@@ -12,8 +12,8 @@ import numpy as np
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import by_name, check_confidence, check_n_boot
 from affectlab.core.statistic import FEWEST_CLUSTERS
-from affectlab.core.words import joined, plural
 from affectlab.evaluation.classes import Truth, read_truth
+from affectlab.evaluation.group_fairness import wording
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, grouping_of
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, MetricLike, load_metric
@@ -234,7 +234,7 @@ def fairness(
                 "expected models, another metric, or groups of people"
             )
         with_people = False
-        notes = (*notes, f"People are not judged: their {chosen.title} is 0 on any stimuli.")
+        notes = (*notes, wording.people_not_judged(chosen.title))
     if chosen.needs == "answers" and of_raters:
         # How high a person rates has nothing to do with models.
         judged, with_people = None, True
@@ -295,7 +295,7 @@ def _small(plans: Sequence[Plan], min_items: int) -> tuple[str, ...]:
     if not found:
         return ()
     things = plans[0].side.grouping.things
-    return (f"Not tested, with fewer than {min_items} {things}: {joined(found.values())}.",)
+    return (wording.small_groups(min_items, things, list(found.values())),)
 
 
 def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, ...]:
@@ -310,10 +310,7 @@ def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, 
     least = min(sizes, default=FEWEST_CLUSTERS)
     if least >= FEWEST_CLUSTERS:
         return ()
-    return (
-        f"A group has {plural(least, 'cluster')} ({cluster}): fewer than {FEWEST_CLUSTERS} give it "
-        "no interval.",
-    )
+    return (wording.few_clusters(least, cluster, FEWEST_CLUSTERS),)
 
 
 def _compared(

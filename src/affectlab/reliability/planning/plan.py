@@ -30,7 +30,7 @@ from affectlab.ratings import (
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (
-    Design,
+    StudyDesign,
     alpha_widths,
     coefficients_of_means,
     detections,
@@ -265,11 +265,11 @@ class _Wanted:
         return paid if self.n_stimuli is None else min(paid, self.n_stimuli)
 
     @property
-    def design(self) -> Design:
+    def design(self) -> StudyDesign:
         """Who rates what in a simulated study."""
         least, most = 3, (self.n_stimuli or _STIMULI) if self.by_stimuli else _STIMULI
         simulated = max(min(self.n_stimuli or _STIMULI, most), least)
-        return Design(simulated, min(self.stimuli_per_rater or simulated, simulated))
+        return StudyDesign(simulated, min(self.stimuli_per_rater or simulated, simulated))
 
     def sentences(
         self,

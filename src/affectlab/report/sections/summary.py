@@ -27,7 +27,7 @@ def summary_section(study: Study) -> Section:
     if summary.history:
         blocks += [
             Paragraph("How the answers were read, and what was done before this report, in order:"),
-            Bullets(summary.history),
+            Bullets(tuple(map(str, summary.history))),
         ]
     return Section("summary", "What was rated", tuple(blocks))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
@@ -37,6 +36,7 @@ from affectlab.ratings import (
     aggregated_raters,
     answered_rows,
     by_scale,
+    fillings,
     model_tables,
     stimulus_clusters,
 )
@@ -68,7 +68,6 @@ FEWEST_ITEMS = 10
 """Common stimuli below which agreement scatters widely."""
 
 
-_FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
 _WHY = "the table of what was set aside says why"
 _SEVERAL = 10
 _STOPPED_AT_NO = 0.9
@@ -367,15 +366,14 @@ class Study:
     @cached_property
     def n_filled(self) -> int:
         """Absent answers that were taken as 0 before the report; at most, after later steps."""
-        found = (_FILLED.search(step) for step in self.summary.history)
-        return sum(int((m[1] or m[2]).replace(",", "")) for m in found if m)
+        return sum(one.n for one in fillings(self.summary.history))
 
     @property
     def filled(self) -> str:
         """How many answers were absent and are taken as 0; later steps may have left some out."""
         if not self.n_filled:
             return ""
-        upto = "" if _FILLED.search(self.summary.history[-1]) else "up to "
+        upto = "up to " if fillings(self.summary.history)[-1].at_most else ""
         return f"{upto}{count(self.n_filled)} of them absent, taken as 0"
 
     @property
