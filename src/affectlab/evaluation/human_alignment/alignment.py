@@ -839,12 +839,13 @@ def _on_careless(found: AlignmentResult) -> str:
     """Say who does not count, and which verdicts that changes."""
     names = some([shown(name, 60) for name in found.without], 5)
     one = len(found.without) == 1
-    changed = [f"{shown(name, 60)} would be {verdict}" for name, verdict in found.changed.items()]
-    answers = "these answers" if one else "their answers"
+    changed = [
+        f"{shown(name, 60)} would be “{verdict}”" for name, verdict in found.changed.items()
+    ]
     with_them = joined(changed) if changed else "every verdict would be the same"
     return (
-        f"Without {names}, who {'is' if one else 'are'} taken to be careless; with {answers} "
-        f"{with_them}."
+        f"The answers of {names}, who {'is' if one else 'are'} taken to be careless, do not count; "
+        f"with them {with_them}."
     )
 
 

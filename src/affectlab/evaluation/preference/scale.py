@@ -20,7 +20,7 @@ from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import Ends, student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import in_brackets, joined, p_value, percent, plural
+from affectlab.core.words import in_brackets, joined, p_value, percent, plural, some
 from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
@@ -279,12 +279,23 @@ def preference_scale(
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
     shared["method"] = f"chance of being chosen; {text}"
-    tables = [*made.tables, *_pairs(study, fit, jackknife, confidence, shared).tables]
+    pairs = _pairs(study, fit, jackknife, confidence, shared)
+    tables = [*made.tables, *pairs.tables]
+    said += _never_compared(pairs.frame)
     if position or choice.with_ties:
         effects = _effects(study, fit, jackknife, confidence, shared)
         tables += effects.tables
         said += _effect_sentences(effects)
     return replace(made, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
+
+
+def _never_compared(pairs: pl.DataFrame) -> list[str]:
+    """Name the systems that no item compares: their order follows from others alone."""
+    never = pairs.filter(pl.col("observed").is_nan()).select("system", "other").rows()
+    if not never:
+        return []
+    listed = some([f"{first} and {second}" for first, second in never], 5)
+    return [f"Never compared directly, so placed by their other comparisons alone: {listed}."]
 
 
 def _from_comparisons(
