@@ -182,7 +182,7 @@ def times_table(runs: int, seed: int) -> Table:
             rng = np.random.default_rng([seed, run])
             known = world("scores alike", 16, rng)
             source, frames = make(known, rng)
-            exact = Estimate(JND + rng.normal(0, 0.4), 0.4)
+            exact = Estimate(JND + rng.normal(0, 0.4), se=0.4)
             found.append(held(jnd_times(source, frames, jnd=exact), known))  # type: ignore[arg-type]
         segments, sequences = np.mean(found, axis=0)
         table.add_row(name, f"{segments:.1%}", f"{sequences:.1%}")
@@ -219,7 +219,7 @@ def interval_table(runs: int, seed: int, sizes: tuple[int, ...]) -> Table:
                 rng = np.random.default_rng([seed, n, run])
                 known = world(kind, n, rng)
                 source, frames = scored(known, rng)
-                times = jnd_times(source, frames, jnd=Estimate(JND + rng.normal(0, 0.35), 0.35))
+                times = jnd_times(source, frames, jnd=Estimate(JND + rng.normal(0, 0.35), se=0.35))
                 found, truth = sampling_interval(times), known.times.min()
                 one = found.overall
                 low, high = again(times, rng)

@@ -14,11 +14,11 @@ from tests.cli.command import run_here
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import (
     ESTIMATE_COLUMNS,
-    NO_VARIATION,
     Estimate,
     Estimates,
 )
-from affectlab.core.render.intervals import interval_notes
+from affectlab.core.facts import Cause, IntervalFact, Reason, Status
+from affectlab.core.wording import interval_notes
 
 
 @pytest.fixture
@@ -28,9 +28,10 @@ def table() -> Estimates:
         value=[0.5, math.nan],
         low=[0.4, math.nan],
         high=[0.6, math.nan],
-        method="alpha",
+        statistic="alpha",
+        interval=IntervalFact("jackknife", ("stimuli",)),
         n_items=[10, 0],
-        status=["ok", "undefined: one category"],
+        reason=[None, Cause.ONE_CATEGORY],
     )
 
 
@@ -40,9 +41,12 @@ def test_columns_come_after_the_keys(table: Estimates) -> None:
 
 def test_lookup_gives_back_every_field(table: Estimates) -> None:
     found = table["joy", "a"]
-    assert found == Estimate(0.5, math.nan, 0.4, 0.6, "alpha", "none", 10) or (
-        found.value == 0.5 and found.low == 0.4 and found.n_items == 10 and math.isnan(found.se)
-    )
+    assert (found.value, found.low, found.high, found.n_items) == (0.5, 0.4, 0.6, 10)
+    assert math.isnan(found.se)
+    assert (found.statistic, found.options) == ("alpha", ())
+    assert found.interval == IntervalFact("jackknife", ("stimuli",))
+    assert found.ok
+    assert found.reason is None
     assert float(found) == 0.5
     assert [key for key, _ in table] == [("joy", "a"), ("fear", "b")]
 
@@ -57,8 +61,9 @@ def test_unknown_key_names_the_closest(table: Estimates) -> None:
 def test_undefined_says_why(table: Estimates) -> None:
     undefined = table["fear", "b"]
     assert not undefined.ok
-    assert "undefined: one category" in repr(undefined)
-    assert Estimates.collect({"label": ["fear"]}, [undefined])["fear"].status == undefined.status
+    assert undefined.reason == Reason(Cause.ONE_CATEGORY)
+    assert undefined.interval is None
+    assert Estimates.collect({"label": ["fear"]}, [undefined])["fear"].reason == undefined.reason
 
 
 def test_shown_in_terminal_and_notebook(table: Estimates) -> None:
@@ -67,7 +72,7 @@ def test_shown_in_terminal_and_notebook(table: Estimates) -> None:
     text = out.getvalue()
     assert "0.500" in text
     assert "0.400 to 0.600" in text
-    assert "undefined: one category" in text
+    assert str(Reason(Cause.ONE_CATEGORY)) in text
     assert "<table" in table._repr_html_()
 
 
@@ -78,53 +83,73 @@ def test_certainty_is_withheld_row_by_row() -> None:
         se=[0.0, 0.1, 0.0, 1e-3, math.nan],
         low=[1.0, 0.2, 0.8, 3.0, 0.7],
         high=[1.0, 0.6, 1.0, 3.0, 0.7],
-        method=["a", "b", "c", "d", "e"],
+        statistic=["a", "b", "c", "d", "e"],
     )
     withheld = ["joy", "pride"]
     for (label,), estimate in table:
         assert math.isnan(estimate.low) is math.isnan(estimate.high) is (label in withheld)
-        assert (NO_VARIATION in estimate.method) is (label in withheld)
+        assert (estimate.reason == Reason(Cause.NO_VARIATION)) is (label in withheld)
     # Wilson's interval has a width where the error of the share is 0; a median may have an error
     # and hardly ever move.
     assert math.isnan(table["awe"].se)
     assert table["awe"].low == 0.8
     assert (table["anger"].se, table["anger"].low, table["anger"].high) == (1e-3, 3, 3)
-    assert table["fear"] == Estimate(0.4, 0.1, 0.2, 0.6, "b")
+    assert table["fear"] == Estimate(0.4, "b", se=0.1, low=0.2, high=0.6)
 
 
-def test_printed_table_says_what_intervals_are_about_and_why_there_is_none() -> None:
+def test_notes_of_a_printed_table_fit_its_width() -> None:
     table = Estimates.build(
         {"label": ["joy", "fear"]},
         value=[1.0, 0.4],
         se=[0.0, 0.1],
         low=[1.0, 0.2],
         high=[1.0, 0.6],
-        method="alpha",
+        statistic="alpha",
         target="stimuli",
     )
     out = io.StringIO()
     Console(file=out, width=80).print(table)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     text = " ".join(lines)
-    assert "intervals are about other items, the same raters" in text
-    assert "joy: no interval: no variation to estimate an error from" in text
+    for note in interval_notes(table.frame, table.keys):
+        assert note in text
     assert max(map(len, lines)) <= 80
 
 
-def test_notes_name_the_rows_where_intervals_are_about_different_things() -> None:
+def test_files_hold_kinds_and_frames_all_that_is_known() -> None:
+    interval = IntervalFact("percentile", ("stimuli",), replicates=200, undefined=3)
     table = Estimates.build(
-        {"label": ["joy", "fear"]},
-        value=[0.5, 0.4],
-        se=[0.1, 0.1],
-        low=[0.3, 0.2],
-        high=[0.7, 0.6],
-        target=["none", "stimuli"],
-        method="ICC",
+        {"label": ["joy", "fear", "awe"]},
+        value=[0.5, math.nan, math.nan],
+        low=[0.3, math.nan, math.nan],
+        high=[0.7, math.nan, math.nan],
+        interval=[interval, None, None],
+        reason=[None, Reason(Cause.FEWER, least=2, of="raters"), "the sensor was off"],
     )
-    assert interval_notes(table.frame, table.keys) == [
-        "intervals of joy: from a formula, nothing resampled",
-        "intervals of fear are about other items, the same raters",
-    ]
+    assert table.to_frame()["interval"].to_list() == ["percentile", None, None]
+    assert table.to_frame()["reason"].to_list() == [None, Cause.FEWER, "the sensor was off"]
+    assert table["joy"].interval == interval
+    assert table["fear"].reason == Reason(Cause.FEWER, least=2, of="raters")
+    assert table["awe"].reason == Reason.of_text("the sensor was off")
+
+
+def test_a_status_that_is_given_stays() -> None:
+    table = Estimates.build({"of": ["a", "b"]}, value=[1.0, 2.0], status=["ok", "doubtful"])
+    assert [table["a"].ok, table["b"].ok] == [True, False]
+    assert table["b"].status is Status.DOUBTFUL
+
+
+def test_coverage_is_put_to_intervals_alone() -> None:
+    table = Estimates.build(
+        {"of": ["a", "b"]},
+        value=[1.0, 2.0],
+        low=[0.5, math.nan],
+        high=[1.5, math.nan],
+        interval=IntervalFact("jackknife", ("stimuli",)),
+    )
+    weak = table.with_coverage([(0.8, "five raters"), (0.8, "five raters")])
+    assert (weak["a"].interval.coverage, weak["a"].interval.design) == (0.8, "five raters")
+    assert weak["b"].interval is None
 
 
 def test_heading_of_a_table_says_what_holds_of_all_its_rows(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import infer
 from affectlab.core.jackknife import Jackknife, LeaveOneOut, of_variance
-from affectlab.core.render.intervals import clusters_named
 from affectlab.core.statistic import (
     STIMULI_AND_RATERS,
     Clusters,
@@ -31,6 +31,9 @@ from affectlab.reliability import (
     krippendorff_alpha,
 )
 from affectlab.reliability.agreement import load_coefficient, load_coefficients
+
+STIMULI = IntervalFact("jackknife", ("stimuli",))
+BOTH = IntervalFact("jackknife", ("stimuli", "raters"))
 
 
 def mean_statistic(columns: dict[str, np.ndarray]) -> Statistic:
@@ -55,7 +58,7 @@ def mean_statistic(columns: dict[str, np.ndarray]) -> Statistic:
         n_items=[unit.size for unit in units],
         n_raters=[1] * len(units),
         n_ratings=[unit.size for unit in units],
-        undefined="undefined: no values",
+        undefined=Reason(Cause.NONE, of="values"),
     )
 
 
@@ -79,7 +82,7 @@ def test_formula_and_leaving_out_give_the_error_of_a_mean(values) -> None:
             assert (row.low, row.high) == pytest.approx((row.value - half, row.value + half))
             assert row.n_items == known.size
     assert table["a"].target == "stimuli"
-    assert table["a"].method == "mean, jackknife over stimuli"
+    assert (table["a"].statistic, table["a"].interval) == ("mean", STIMULI)
 
 
 def test_linearised_error_is_the_delta_method() -> None:
@@ -221,7 +224,7 @@ def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     options = {"by_label": False, "interval": "bca", "n_boot": 400, "level": "nominal"}
     options["target"] = "stimuli"
     single, double = (
-        krippendorff_alpha(Ratings(data, scale="0-7"), **options) for data in (one, two)
+        krippendorff_alpha(Ratings(data, scale="0-7"), **options)["pooled"] for data in (one, two)
     )
     assert double.low == pytest.approx(single.low, abs=0.01)
     assert double.high == pytest.approx(single.high, abs=0.01)
@@ -290,14 +293,14 @@ def test_clusters_are_left_out_whole(name: str) -> None:
         without.append(left.evaluate(Draws(1))[0, 0])
     apart = np.array(without) - np.mean(without)
     assert found.se == pytest.approx(np.sqrt(11 / 12 * (apart**2).sum()), rel=1e-9)
-    assert (found.target, found.method[-21:]) == ("actors", "jackknife over actors")
+    assert (found.target, found.interval) == ("actors", IntervalFact("jackknife", ("actors",)))
     both = next(iter(infer(whole, interval="jackknife", target="both", clusters=actors)))[1]
     raters = next(iter(infer(whole, interval="jackknife", target="raters", clusters=actors)))[1]
     assert both.se == pytest.approx(np.hypot(found.se, raters.se))
-    assert (both.target, both.method[-31:]) == ("both", "jackknife over actors and raters"[-31:])
+    assert (both.target, both.interval) == ("both", IntervalFact("jackknife", ("actors", "raters")))
     # What is about other raters alone does not draw faces.
     alone = next(iter(infer(whole, interval="jackknife", target="raters")))[1]
-    assert (raters.low, raters.method) == (alone.low, alone.method)
+    assert (raters.low, raters.interval) == (alone.low, alone.interval)
 
 
 @pytest.mark.parametrize("name", sorted(coefficients_of(faces())))
@@ -319,7 +322,8 @@ def test_clusters_are_drawn_whole(name: str, interval: str, target: str) -> None
         assert found.replicates[row, 0] == pytest.approx(expected, abs=1e-12)
     ((_, one),) = found
     assert one.target == ("actors" if target == "stimuli" else "both")
-    assert target == "stimuli" or f"{interval} bootstrap of actors and raters, 30" in one.method
+    over = ("actors",) if target == "stimuli" else ("actors", "raters")
+    assert replace(one.interval, undefined=0) == IntervalFact(interval, over, replicates=30)
     assert one.low < one.value < one.high
 
 
@@ -346,7 +350,8 @@ def test_formula_of_clusters_is_that_of_their_sums(values) -> None:
     half = stats.t.ppf(0.95, 5) * stats.sem(means)
     assert found.se == pytest.approx(stats.sem(means))
     assert (found.low, found.high) == pytest.approx((x.mean() - half, x.mean() + half))
-    assert (found.target, found.method) == ("actors", "mean, linearised over actors")
+    assert found.target == "actors"
+    assert found.interval == IntervalFact("analytic", ("actors",), formula=Formula.LINEARISED)
     alpha = coefficients_of(faces())["krippendorff_alpha"]
     with pytest.raises(InputError, match="drawn with their actors; expected another, or"):
         infer(alpha, interval="analytic", clusters=of_actors())
@@ -366,7 +371,7 @@ def test_few_clusters_give_no_interval(values, interval: str) -> None:
     assert found["all"].low < found["all"].value < found["all"].high
     assert np.isnan([found["some"].se, found["some"].low, found["some"].high]).all()
     assert found["some"].value == np.nanmean(some)
-    assert found["some"].method.endswith("no interval: 4 actors, expected 5 or more")
+    assert found["some"].reason == Reason(Cause.FEW_UNITS, 4, 5, "actors")
 
 
 def test_clusters_of_units_that_nobody_pairs_count_for_nothing() -> None:
@@ -420,7 +425,7 @@ def crossed(values: np.ndarray, **more: object) -> Statistic:
         n_items=[n] * 2,
         n_raters=[p] * 2,
         n_ratings=[n * p] * 2,
-        undefined="undefined",
+        undefined="",
         bounds=(-np.inf, np.inf),
         targets=STIMULI_AND_RATERS,
         **more,  # type: ignore[arg-type]
@@ -447,7 +452,7 @@ def test_single_answers_are_taken_off_once(n: int, p: int) -> None:
     expected = max(parts[0] + parts[1] - parts[2], *parts[:2])
     assert once["mean"].se ** 2 == pytest.approx(expected, rel=slack)
     assert once["mean"].se < added["mean"].se
-    assert once["mean"].method == "mean, jackknife over stimuli and raters"
+    assert once["mean"].interval == BOTH
     assert once["mean"].target == "both"
     one_row = infer(
         crossed(values, answers_once=np.array([False, True])), interval="jackknife", target="both"
@@ -467,12 +472,11 @@ def test_many_answers_are_left_out_in_fewer_groups_and_it_is_said() -> None:
     )
     few = infer(counted, interval="jackknife", target="both")
     assert sum(asked) == 1 + 100 + 30 + 21 * 21
-    assert few["mean"].method == "mean, jackknife over stimuli and raters"
+    assert few["mean"].interval == BOTH
     asked.clear()
     many = infer(replace(counted, n_ratings=[10**6, 10]), interval="jackknife", target="both")
     assert sum(asked) == 1 + 40 + 30 + 11 * 11
-    said = "jackknife over stimuli and raters, stimuli in 40 groups"
-    assert many["mean"].method == f"mean, {said}"
+    assert many["mean"].interval == replace(BOTH, n_groups=(40, 0))
     assert many["mean"].value == few["mean"].value
     assert many["mean"].se == pytest.approx(few["mean"].se, rel=0.15)
     actors = Clusters(np.arange(300) // 2, 150, "actor")
@@ -482,8 +486,7 @@ def test_many_answers_are_left_out_in_fewer_groups_and_it_is_said() -> None:
         target="both",
         clusters=actors,
     )["mean"]
-    assert of_actors.method == "mean, jackknife over actors and raters, actors in 40 groups"
-    assert clusters_named(of_actors.target, of_actors.method) == "actors"
+    assert of_actors.interval == IntervalFact("jackknife", ("actors", "raters"), (40, 0))
 
 
 def test_two_raters_leave_nothing_to_take_off() -> None:

@@ -10,6 +10,7 @@ from tests.cli.command import run_here
 
 import affectlab as al
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause
 from affectlab.core.result import Result, read_result
 from affectlab.core.tables import Key, Table
 from affectlab.reliability import (
@@ -146,11 +147,11 @@ def test_undefined_values_and_withheld_intervals_are_counted():
         se=[0.1, math.nan, 0.0],
         low=[0.3, math.nan, 1.0],
         high=[0.7, math.nan, 1.0],
-        method="percent agreement",
+        statistic="percent agreement",
         n_items=[10, 0, 12],
         n_raters=3,
         n_ratings=[30, 0, 36],
-        status=["ok", "undefined: one category", "ok"],
+        reason=[None, Cause.ONE_CATEGORY, None],
         target="stimuli",
     )
     text = values.methods()

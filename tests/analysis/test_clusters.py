@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from affectlab.analysis import cluster_confusion, cluster_labels, label_correlations
 from affectlab.analysis.labels.trees import label_tree, silhouette
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 
 
 def planted(n: int = 400, seed: int = 0) -> tuple[np.ndarray, list[str]]:
@@ -130,15 +131,17 @@ def test_labels_without_correlations_are_left_out() -> None:
     found = cluster_labels(label_correlations(values, labels=names, n_boot=20, seed=1))
     assert found.left_out == ("b1",)
     assert len(found.labels) == 8
-    assert found.status == "ok"
+    assert found.ok
 
 
 def test_without_correlations_there_is_no_tree() -> None:
     found = cluster_labels(np.full((4, 4), np.nan))
-    assert found.status.startswith("undefined: ")
+    assert not found.ok
     assert found.members() == {}
     assert found.to_frame().height == 0
-    assert cluster_labels([[1, 0.5], [0.5, 1]]).status.startswith("undefined: 2 labels")
+    of = "labels with all correlations defined"
+    two = cluster_labels([[1, 0.5], [0.5, 1]])
+    assert two.reason == found.reason == Reason(Cause.FEWER, least=3, of=of)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as npst
 from affectlab.analysis import label_correlations
 from affectlab.analysis.labels.correlations import pearson, spearman
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 
 
@@ -138,8 +139,8 @@ def test_what_is_not_defined_says_why() -> None:
         n_boot=20,
         seed=1,
     )
-    assert found["a", "never"].status == "undefined: a label does not vary"
-    assert found["a", "rare"].status == "undefined: fewer than three stimuli in common"
+    assert found["a", "never"].reason == Reason(Cause.CONSTANT, of="answers to a label")
+    assert found["a", "rare"].reason == Reason(Cause.FEWER, least=3, of="stimuli in common")
     assert found["a", "c"].ok
     assert np.isnan(found.matrix[1]).all()
     assert found.matrix[0, 0] == 1
@@ -148,7 +149,8 @@ def test_what_is_not_defined_says_why() -> None:
 
 def test_a_label_of_every_stimulus_does_not_vary() -> None:
     found = label_correlations([[0.1, 1], [0.1, 0], [0.1, 0]], n_boot=10, seed=1)
-    assert found.frame["status"].to_list() == ["undefined: a label does not vary"]
+    (reason,) = found.frame["reason"]
+    assert Reason.of_row(reason) == Reason(Cause.CONSTANT, of="answers to a label")
 
 
 @pytest.mark.parametrize(
@@ -203,4 +205,4 @@ def test_stimuli_of_a_cluster_are_drawn_together() -> None:
     assert set(apart.frame["target"]) == {"stimuli"}
     assert together.matrix.tolist() == apart.matrix.tolist()
     few = label_correlations(values, n_boot=50, cluster=(cluster % 4).tolist())
-    assert few.frame["method"][0].endswith("no interval: 4 clusters, expected 5 or more")
+    assert Reason.of_row(few.frame["reason"][0]) == Reason(Cause.FEW_UNITS, 4, 5, "clusters")

@@ -18,7 +18,7 @@ from affectlab.analysis.expressions.differences import adjusted, cells_of
 from affectlab.analysis.labels import label_tree
 from affectlab.analysis.pairs import pair_scores
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import NO_VARIATION
+from affectlab.core.facts import Cause
 
 
 def test_effects_of_actors_and_roles_are_taken_out_exactly() -> None:
@@ -59,7 +59,8 @@ def test_plain_means_by_hand() -> None:
     assert found.notes == (
         "1 pair of expressions of 3 not compared; not clustered for want of them: awe",
     )
-    assert "2 expressions compared with all others" in found.clusters.status
+    assert found.clusters.reason is not None
+    assert found.clusters.reason.cause is Cause.FEWER
     priority = {row["expression"]: row for row in found.priority.iter_rows(named=True)}
     assert priority["joy"]["value"] == pytest.approx((35 + 90) / 2)
     assert [priority[name]["n_others"] for name in ("awe", "fear", "joy")] == [1, 1, 2]
@@ -336,10 +337,10 @@ def test_a_tree_without_groups_is_told() -> None:
 def test_one_actor_has_no_interval_over_actors() -> None:
     table = designed(1, 6, 2, noise=4).table
     found = expression_differences(table, n_boot=50, seed=0)
-    assert found.priority["status"].unique().to_list() == ["no interval: one actor"]
+    assert set(found.priority["reason"]) == {Cause.SINGLE_UNIT}
     assert found.priority["low"].is_nan().all()
     over_pairs = expression_differences(table, n_boot=50, seed=0, resample="pairs").priority
-    assert over_pairs["status"].unique().to_list() == [NO_VARIATION]
+    assert set(over_pairs["reason"]) == {Cause.NO_VARIATION}
     assert over_pairs["low"].is_nan().all()
 
 

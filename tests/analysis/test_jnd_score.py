@@ -15,6 +15,7 @@ from affectlab.analysis import jnd_scores
 from affectlab.analysis.jnd import jnd_score
 from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 
 TWO = {("ann", "joy"): [18, 40, 50, 21], ("ann", "awe"): [24, 30, 30, 20]}
 
@@ -51,13 +52,13 @@ def test_both_pairs_of_a_sequence_are_drawn_together() -> None:
     assert one.se == pytest.approx(math.sqrt(0.5) * 10, rel=0.1)
     # Both are hardly ever on one side of the median of others.
     assert math.isnan(one.low)
-    assert one.method.endswith("no interval: 2 sequences, expected 5 or more")
+    assert one.reason == Reason(Cause.FEW_UNITS, 2, 5, "sequences")
 
 
 def test_nothing_to_draw_from_is_no_interval() -> None:
     one = jnd_score(scores_of({("ann", "joy"): [10, 9, 9, 12]}))
     assert math.isnan(one.low)
-    assert "no interval" in one.method
+    assert one.reason == Reason(Cause.FEW_UNITS, 1, 5, "sequences")
     assert math.isnan(jnd_score(scores_of(TWO), resample="actors").low)
 
 

@@ -46,7 +46,7 @@ def test_what_is_missing_does_not_count() -> None:
 
 
 def test_a_given_jnd() -> None:
-    found = jnd_steps(scores_of(STEPS, ends=ENDS), jnd=Estimate(10.0, 1.0), n_boot=300)
+    found = jnd_steps(scores_of(STEPS, ends=ENDS), jnd=Estimate(10.0, se=1.0), n_boot=300)
     assert found["steps"].value == 10.5
     rows = found.to_frame().row(0, named=True)
     # Relative errors of the sum and of 1 JND, by their squares.

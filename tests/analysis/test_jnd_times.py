@@ -16,6 +16,7 @@ from affectlab.analysis import jnd_times
 from affectlab.analysis.jnd.time_intervals import order_interval, time_bound
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason
 
 NAMES = ("ann", "joy"), ("ann", "awe"), ("ben", "joy")
 STEPS = {NAMES[0]: [20, 40, 50, 20], NAMES[1]: [20, 0, 10, 20], NAMES[2]: [20, -3, -1, 20]}
@@ -32,7 +33,7 @@ def test_by_hand() -> None:
     assert not rows["ann", "joy", "first"]["beyond"]
     still = rows["ann", "awe", "first"]
     assert math.isnan(still["time_ms"])
-    assert still["status"].startswith("no change")
+    assert still["reason"] == Cause.NO_CHANGE
     whole = {(r["actor"], r["expression"]): r for r in times.to_frame().to_dicts()}
     assert whole["ann", "joy"]["time_ms"] == 32
     assert whole["ann", "joy"]["segment"] == "second"
@@ -64,7 +65,7 @@ def test_the_score_of_one_jnd_is_found_from_the_same_scores() -> None:
     assert times.sequences["time_ms"].to_list() == pytest.approx(
         [min(100 * 20.5 / 30, 80 * 20.5 / 30), 80 * 20.5 / 50]
     )
-    assert "no interval: 2 sequences, expected 5 or more" in times.jnd.method
+    assert times.jnd.reason == Reason(Cause.FEW_UNITS, 2, 5, "sequences")
 
 
 def test_a_film_from_rest_to_the_peak() -> None:
@@ -154,7 +155,7 @@ def test_hostile_frames(change, said: str) -> None:  # type: ignore[no-untyped-d
         jnd_times(scores_of(STEPS), change(frames_of(TIMES)), jnd=20.0)
 
 
-@pytest.mark.parametrize("jnd", [0.0, -1.0, math.nan, math.inf, Estimate(20.0, -1.0)])
+@pytest.mark.parametrize("jnd", [0.0, -1.0, math.nan, math.inf, Estimate(20.0, se=-1.0)])
 def test_hostile_jnd(jnd: float | Estimate) -> None:
     with pytest.raises(InputError, match="1 JND"):
         jnd_times(scores_of(STEPS), frames_of(TIMES), jnd=jnd)
@@ -211,7 +212,7 @@ def test_intervals_hold_from_ratings() -> None:
         rng = np.random.default_rng([5, run])
         known = world("scores alike", 3, rng, actors=1)
         ratings, frames = rated(known, 12, rng)
-        jnd = Estimate(JND + rng.normal(0, 0.4), 0.4)
+        jnd = Estimate(JND + rng.normal(0, 0.4), se=0.4)
         found.append(held(jnd_times(ratings, frames, jnd=jnd), known))
     segments, sequences = np.mean(found, axis=0)
     assert 0.91 <= segments <= 0.98
@@ -226,7 +227,7 @@ def test_intervals_hold_whatever_the_world(kind: str) -> None:
         rng = np.random.default_rng([6, run])
         known = world(kind, 12, rng)
         scores, frames = scored(known, rng)
-        jnd = Estimate(JND + rng.normal(0, 0.4), 0.4)
+        jnd = Estimate(JND + rng.normal(0, 0.4), se=0.4)
         found.append(held(jnd_times(scores, frames, jnd=jnd), known))
     segments, sequences = np.mean(found, axis=0)
     assert 0.93 <= segments <= 0.97

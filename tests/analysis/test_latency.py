@@ -44,7 +44,7 @@ def test_jnds_are_fewer_where_one_is_larger() -> None:
     names = [(f"actor {k}", "joy") for k in range(4)]
     frames = frames_of({name: [0, 100, 200, 300, 400] for name in names})
     scores = scores_of({name: [20, 40, 10, 20] for name in names})
-    times = jnd_times(scores, frames, jnd=Estimate(20.0, 2.0))
+    times = jnd_times(scores, frames, jnd=Estimate(20.0, se=2.0))
     row = latency_budget(times, 40, n_boot=4000, seed=1).at(40)
     assert row["jnds"] == pytest.approx(0.8)
     assert row["jnds_low"] == pytest.approx(0.8 * 20 / (20 + 1.96 * 2), rel=0.02)
@@ -107,7 +107,7 @@ def test_intervals_hold() -> None:
     for run in range(200):
         rng = np.random.default_rng([8, run])
         scores, frames = scored(world("scores alike", 60, rng), rng)
-        times = jnd_times(scores, frames, jnd=Estimate(JND + rng.normal(0, 0.4), 0.4))
+        times = jnd_times(scores, frames, jnd=Estimate(JND + rng.normal(0, 0.4), se=0.4))
         row = latency_budget(times, 60, n_boot=200, seed=run).at(60)
         held.append(
             (row["low"] <= share <= row["high"], row["jnds_low"] <= mean <= row["jnds_high"])

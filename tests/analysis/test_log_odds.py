@@ -10,6 +10,7 @@ import pytest
 
 from affectlab.analysis import log_odds, tokenize
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 
 TEXTS = ["so happy today", "happy happy day", "afraid of the day", "so afraid"]
@@ -88,23 +89,22 @@ def test_texts_cut_before_give_the_same() -> None:
 
 def test_labels_never_used_or_always_used_say_so() -> None:
     found = log_odds(TEXTS, [["all", "joy"]] * 2 + [["all"]] * 2, names=["all", "never", "joy"])
-    assert found.status == (
-        "undefined: all texts have the label",
-        "undefined: no text has the label",
-        "ok",
+    assert found.reasons == (
+        Reason(Cause.ALL_TEXTS_LABELLED),
+        Reason(Cause.NONE, of="text with the label"),
+        None,
     )
     assert np.isnan(found.z[:2]).all()
     assert np.isnan(found.p[:2]).all()
     frame = found.to_frame()
     assert frame.filter(frame["status"] != "ok")["word"].to_list() == ["", ""]
-    assert log_odds(TEXTS, ["joy"] * 4).status == ("undefined: all texts have the label",)
+    assert log_odds(TEXTS, ["joy"] * 4).reasons == (Reason(Cause.ALL_TEXTS_LABELLED),)
 
 
 def test_empty_texts_and_one_word() -> None:
-    assert (
-        log_odds(["", "a", "b"], ["x", "y", "y"]).status == ("undefined: no words on one side",) * 2
-    )
-    assert log_odds(["a", "a a"], ["x", "y"]).status == ("undefined: only one word",) * 2
+    empty = log_odds(["", "a", "b"], ["x", "y", "y"])
+    assert empty.reasons == (Reason(Cause.NONE, of="words on one side"),) * 2
+    assert log_odds(["a", "a a"], ["x", "y"]).reasons == (Reason(Cause.ONE_WORD),) * 2
     with pytest.raises(InputError, match="no words"):
         log_odds(["", "!"], ["x", "y"])
 

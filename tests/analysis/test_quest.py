@@ -14,6 +14,7 @@ from scipy import integrate, stats
 from affectlab.analysis import psychometric_function, quest, simulate_observer
 from affectlab.analysis.jnd import Quest, QuestSettings
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 
 answers = st.lists(st.tuples(st.floats(-3, 3), st.booleans()), max_size=25)
 shapes = st.fixed_dictionaries(
@@ -241,13 +242,13 @@ def test_every_method_finds_the_truth(method) -> None:
 
 
 def test_what_is_not_defined_says_why() -> None:
-    assert quest(0, 1).estimate().status == "undefined: no answers yet"
+    assert quest(0, 1).estimate().reason == Reason(Cause.NONE, of="answers yet")
     state = quest(0, 1)
     for _ in range(40):
         state = state.update(0.0, False)
     found = state.estimate()
     assert math.isnan(found.value)
-    assert found.status == "undefined: the posterior is cut off at 2.5"
+    assert found.reason == Reason(Cause.CUT_OFF, of="2.5")
     assert state.cut_off == (False, True)
     rightly = quest(0, 0.3).update(0.0, True).estimate()
     assert rightly.ok

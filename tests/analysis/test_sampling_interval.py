@@ -76,7 +76,7 @@ def test_one_segment_has_its_own_interval() -> None:
     """With a single segment, and with one far ahead, the ends are Fieller's."""
     alone = {("ann", "joy"): [20, 40, 0, 20]}
     scores = scores_of(alone).filter(pl.col("role_b") != "near_neutral")
-    one = Estimate(20.0, 0.5)
+    one = Estimate(20.0, se=0.5)
     times = jnd_times(scores, frames_of({("ann", "joy"): [0, 100, 200, 280, 400]}), jnd=one)
     row = times.segments.row(0, named=True)
     found = sampling_interval(times).overall
@@ -142,7 +142,7 @@ def test_the_interval_holds(kind: str, n: int, bootstrap_fails: bool) -> None:
         rng = np.random.default_rng([7, run])
         known = world(kind, n, rng, actors=1)
         scores, frames = scored(known, rng)
-        times = jnd_times(scores, frames, jnd=Estimate(JND + rng.normal(0, 0.35), 0.35))
+        times = jnd_times(scores, frames, jnd=Estimate(JND + rng.normal(0, 0.35), se=0.35))
         change, se, duration = (
             times.segments[name].to_numpy() for name in ("change", "change_se", "duration_ms")
         )

@@ -19,7 +19,9 @@ from affectlab.analysis import (
     staircase_runs,
     transition_jnd,
 )
+from affectlab.analysis.jnd.staircase import JndStatus
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.render.figure import figure_of
 from affectlab.core.render.svg import to_png
 from affectlab.report import draw_figure
@@ -112,7 +114,8 @@ def test_always_different_is_within() -> None:
     run = FrameStaircase.begin(90).simulate(lambda _: True)
     found = run.result()
     assert run.frames[-1] == 1
-    assert found.status == "within: the frame next to the anchor is more than 1 JND away"
+    assert found.status is JndStatus.WITHIN
+    assert found.reason == Reason(Cause.NEAREST_BEYOND_JND)
     assert found.frame is None
     assert math.isnan(found.distance)
     assert math.isnan(found.high)
@@ -125,7 +128,8 @@ def test_never_different_is_beyond(anchor: str) -> None:
     run = FrameStaircase.begin(90, anchor).simulate(lambda _: False)
     found = run.result()
     assert abs(run.frames[-1] - run.anchor_frame) == 89
-    assert found.status == "beyond: the farthest frame, 89 away, is less than 1 JND away"
+    assert found.status is JndStatus.BEYOND
+    assert found.reason == Reason(Cause.FARTHEST_WITHIN_JND, n=89)
     assert found.frame is None
     assert math.isnan(found.distance)
     assert math.isnan(found.low)
@@ -135,7 +139,7 @@ def test_never_different_is_beyond(anchor: str) -> None:
 def test_a_jnd_beyond_the_sequence_is_no_frame() -> None:
     """130 of 89 frames: answers still bound it, and the interval says where."""
     found = [simulated(130, seed).result() for seed in range(12)]
-    assert sum(result.status.startswith("beyond") for result in found) >= 11
+    assert sum(result.status is JndStatus.BEYOND for result in found) >= 11
     bounded = [result for result in found if not math.isnan(result.low)]
     assert len(bounded) >= 9
     assert sum(result.low <= 130 <= result.high for result in bounded) >= len(bounded) - 2
@@ -162,7 +166,8 @@ def test_catch_trials_are_counted_apart() -> None:
     found = run.result()
     assert (found.n_trials, found.n_different) == (2, 1)
     assert (found.n_catch, found.n_false_alarms) == (2, 1)
-    assert found.status.startswith("unfinished: 2 of 3 trials")
+    assert found.status is JndStatus.UNFINISHED
+    assert found.reason == Reason(Cause.UNFINISHED, n=2, least=3, of="trials")
     done = run.update(70, True)
     assert done.done
     with pytest.raises(InputError, match="the run is done after 3 trials"):
@@ -173,7 +178,8 @@ def test_catch_trials_are_counted_apart() -> None:
 
 def test_before_the_first_answer() -> None:
     found = FrameStaircase.begin(90).result()
-    assert found.status == "undefined: no answers yet"
+    assert found.status is JndStatus.UNDEFINED
+    assert found.reason == Reason(Cause.NONE, of="answers yet")
     assert math.isnan(found.low)
     assert math.isnan(found.sd)
     assert "no frame" in repr(found)
@@ -182,7 +188,7 @@ def test_before_the_first_answer() -> None:
 def test_two_frames_are_enough_to_begin() -> None:
     run = FrameStaircase.begin(2)
     assert run.next_frame() == 1
-    assert run.simulate(lambda _: False).result().status.startswith("beyond")
+    assert run.simulate(lambda _: False).result().status is JndStatus.BEYOND
 
 
 def test_runs_follow_the_names_of_the_ends() -> None:
@@ -337,11 +343,11 @@ def test_runs_beyond_the_sequence_count() -> None:
 
 def test_pooling_without_a_bound() -> None:
     never = [FrameStaircase.begin(90).simulate(lambda _: False)] * 3
-    assert pooled_jnd(never).status.startswith("beyond")
+    assert pooled_jnd(never).status is JndStatus.BEYOND
     always = [FrameStaircase.begin(90).simulate(lambda _: True)] * 3
-    assert pooled_jnd(always).status.startswith("within")
+    assert pooled_jnd(always).status is JndStatus.WITHIN
     empty = pooled_jnd([FrameStaircase.begin(90)] * 2)
-    assert empty.status == "undefined: no answers yet"
+    assert empty.estimate.reason == empty.reason == Reason(Cause.NONE, of="answers yet")
     assert math.isnan(empty.estimate.value)
     stored = json.loads(json.dumps(empty.to_dict(), allow_nan=False))
     assert stored["distance"] is None
@@ -378,17 +384,17 @@ def test_five_frames_and_the_number_of_jnds() -> None:
 def test_transitions_too_short_for_five_frames() -> None:
     crossing = [simulated(12, 1, a, n_frames=20) for a in ("peak", "neutral")]
     found = transition_jnd(crossing)
-    assert found.status.startswith("close: from the ends, 1 JND is at frames")
+    assert (found.status, found.reason) == (JndStatus.CLOSE, Reason(Cause.NO_FRAME_BETWEEN))
     assert found.frames is None
     assert found.low < 19 / 12 < found.high
     never = [FrameStaircase.begin(20, a).simulate(lambda _: False) for a in ("peak", "neutral")]
     found = transition_jnd(never)
     assert found.frames is None
     assert math.isnan(found.n_jnds)
-    assert found.status.startswith("from peak: beyond")
-    assert "from neutral: beyond" in found.status
+    assert [end.status for end in found.results] == [JndStatus.BEYOND] * 2
+    assert found.status is JndStatus.UNDEFINED
     begun = transition_jnd(FrameStaircase.runs(20).values())
-    assert begun.status.startswith("from peak: undefined: no answers yet")
+    assert begun.results[0].reason == Reason(Cause.NONE, of="answers yet")
 
 
 def test_figure_shows_every_trial() -> None:
@@ -431,7 +437,7 @@ def test_figures_without_a_result(run) -> None:
     found = staircase_runs([run, run])
     figure = figure_of(found.figures[0], found.table())
     assert len(figure.axes) == 4
-    assert figure.axes[0].get_title(loc="right") == run.result().status
+    assert figure.axes[0].get_title(loc="right") in found.sentences[0]
     assert to_png(figure)
 
 

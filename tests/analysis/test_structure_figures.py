@@ -42,8 +42,8 @@ def test_heatmaps_of_few_and_many_labels(n: int) -> None:
     figure = heatmap(
         found.matrix,
         list(found.labels),
-        tree.linkage if tree.status == "ok" else None,
-        cluster=tree.cluster.tolist() if tree.status == "ok" else None,
+        tree.linkage if tree.ok else None,
+        cluster=tree.cluster.tolist() if tree.ok else None,
         groups=["positive", "negative"] * (n // 2) + ["neutral"] * (n % 2),
     )
     assert to_png(figure).startswith(b"\x89PNG")

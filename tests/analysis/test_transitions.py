@@ -13,6 +13,7 @@ from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_o
 
 from affectlab.analysis import transition_curves, transition_ranges
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 
 ROLES = ("peak", "near_peak", "middle", "near_neutral", "neutral")
 
@@ -171,12 +172,11 @@ def test_curves_over_time() -> None:
     found = transition_curves(table, frames=frames)
     for name in ("joy", "back"):
         np.testing.assert_array_equal(found.curve("a", name)[0], [0, 10, 30, 70, 100])
-    status = dict(found.frame.select("expression", "status").rows())
-    assert status == {
-        "back": "ok",
-        "gap": "undefined: a frame has no time",
-        "joy": "ok",
-        "mixed": "undefined: times do not follow the places",
+    assert dict(found.frame.select("expression", "reason").rows()) == {
+        "back": None,
+        "gap": Cause.FRAME_WITHOUT_TIME,
+        "joy": None,
+        "mixed": Cause.DISORDERED_TIMES,
     }
     assert np.isnan(found.curve("a", "mixed")[0]).all()
     assert found.defined["expression"].unique().sort().to_list() == ["back", "joy"]
@@ -209,10 +209,9 @@ def test_curves_without_a_peak_are_undefined() -> None:
         ]
     )
     found = transition_curves(table)
-    status = dict(found.frame.select("expression", "status").rows())
-    flat = "undefined: the peak does not differ from the neutral frame"
-    assert status["flat"] == status["below"] == flat
-    assert status["no peak"] == "undefined: no score of the peak beside the neutral frame"
+    reasons = dict(found.frame.select("expression", "reason").rows())
+    assert reasons["flat"] == reasons["below"] == Cause.PEAK_LIKE_NEUTRAL
+    assert reasons["no peak"] == Cause.NONE
     assert found.points["share"].is_nan().all()
     with pytest.raises(InputError, match="no pair shows a frame beside the neutral one"):
         transition_curves(table_of([intra_pair("a", "joy", "peak", "middle", 3.0)]))

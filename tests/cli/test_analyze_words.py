@@ -45,8 +45,8 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
     assert found["sentences"][0].endswith("48 texts; words with z ≥ 2.")
     first = {row["label"]: row["word"] for row in reversed(found["words"])}
     assert first == {"joy": "happy", "fear": "scared", "awe": ""}
-    statuses = {row["label"]: row["status"] for row in found["words"]}
-    assert statuses["awe"] == "undefined: no text has the label"
+    reasons = {row["label"]: row["reason"] for row in found["words"]}
+    assert (reasons["awe"]["cause"], reasons["awe"]["of"]) == ("none", "text with the label")
     assert "happy" in to.read_text()
     assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
 
@@ -54,7 +54,7 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
 def test_what_is_printed(file: Path) -> None:
     every = run(file, "--scale", "binary", "--min-z", "1").stdout
     assert "happy (" in every
-    assert "undefined: no text has the label" in every
+    assert "undefined: no text with the label" in every
     one = " ".join(
         run(file, "--scale", "binary", "--label", "joy", "--rule", "holm").stdout.split()
     )

@@ -16,6 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import alignment
 from affectlab.evaluation.human_alignment import AlignmentResult
 
@@ -324,8 +325,7 @@ def test_a_label_that_nobody_used_is_left_out_and_said() -> None:
     _close(_values(found), _values(base))
     assert found.to_frame()["n_labels"].to_list() == [2]
     assert any("Labels without a defined" in note and "1 label" in note for note in found.notes)
-    status = found.by_label["kappa", "m0", "e2"].status
-    assert status == "undefined: one answer throughout"
+    assert found.by_label["kappa", "m0", "e2"].reason == Reason(Cause.CONSTANT, of="answers")
     without = alignment(people_of(wide), models_of(said), exclude=["e2"], target="sample")
     assert without.notes == base.notes[: len(without.notes)]
 

@@ -9,6 +9,7 @@ from tests.evaluation.panels import Array, models_of, people_of
 
 from affectlab import Ratings
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import alignment, discrepancy, human_ceiling, spearman_with_people
 
 ACTORS = 12
@@ -37,7 +38,8 @@ def test_actors_are_left_out_whole() -> None:
     found = alignment(*sides, target="stimuli")
     row = found.difference["kappa", "m0"]
     assert row.target == "actors"
-    assert "jackknife over actors" in row.method
+    assert row.interval is not None
+    assert row.interval.over == ("actors",)
     left = []
     for k in range(ACTORS):
         kept = np.arange(people.shape[2]) // 8 != k
@@ -57,7 +59,8 @@ def test_a_column_like_actor_is_found_said_and_turned_off() -> None:
     row, alone = (one.difference["kappa", "m0"] for one in (found, apart))
     assert row.se > 1.2 * alone.se
     assert row.value == alone.value
-    assert "jackknife over actors and raters" in row.method
+    assert row.interval is not None
+    assert row.interval.over == ("actors", "raters")
     assert "96 stimuli of 12 actors" in found.sentences[0]
     assert "actors" not in apart.sentences[0]
     assert found.settings["units"] == "actors"
@@ -75,7 +78,7 @@ def test_few_actors_give_no_verdict() -> None:
     found = alignment(with_actors(people_of(people), 24), models_of(models))
     row = found.difference["kappa", "m0"]
     assert np.isnan(row.low)
-    assert "no interval: 4 actors, expected 5 or more" in row.method
+    assert row.reason == Reason(Cause.FEW_UNITS, 4, 5, "actors")
     assert found.verdicts == {"m0": "not shown"}
     raters = alignment(with_actors(people_of(people), 24), models_of(models), target="raters")
     assert not np.isnan(raters.difference["kappa", "m0"].low)

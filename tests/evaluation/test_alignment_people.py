@@ -10,6 +10,7 @@ import pytest
 from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target
 from affectlab.evaluation import alignment, spearman_with_people
 
@@ -98,7 +99,7 @@ def test_one_or_two_give_no_interval_about_other_people(n_people: int) -> None:
     assert frame["low"].is_nan().all()
     assert set(frame["target"]) == {"none"}
     if n_people > 1:
-        assert frame["method"].str.contains("two raters cannot be generalised").all()
+        assert {why["cause"] for why in frame["reason"]} == {Cause.TWO_RATERS}
 
 
 @pytest.mark.parametrize(
@@ -219,7 +220,7 @@ def test_a_label_that_one_stimulus_makes_vary(n_labels: int, has_interval: bool)
     rare = found.by_label["kappa", "m0", "e0"]
     assert not math.isnan(rare.value)
     assert math.isnan(rare.low)
-    assert "no interval: not defined without one of the stimuli" in rare.method
+    assert rare.reason == Reason(Cause.UNDEFINED_WITHOUT_ONE, of="stimuli")
     row = found.difference["kappa", "m0"]
     assert math.isnan(row.low) != has_interval
     if has_interval:

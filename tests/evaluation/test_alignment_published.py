@@ -16,6 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 from tests.evaluation.panels import copies_of
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import discrepancy, kappa_of_pairs, published_tables, spearman_with_people
 from affectlab.evaluation.human_alignment import neutral_calibrated
 from affectlab.evaluation.human_alignment.discrepancy import _differences
@@ -117,8 +118,9 @@ def test_pairs_that_are_not_defined_are_counted_and_left_out() -> None:
     found = pairwise_spearman(
         table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval")
     )
-    assert found["e0", "ann", "dua"].status == "undefined: constant ratings"
-    assert found["e0", "ben", "cai"].status == "undefined: fewer than two common items"
+    assert found["e0", "ann", "dua"].reason == Reason(Cause.CONSTANT, of="ratings")
+    few = Reason(Cause.FEWER, least=2, of="common items")
+    assert found["e0", "ben", "cai"].reason == few
     assert math.isnan(found["e0", "ben", "cai"].value)
     row = pair_kinds(found).to_frame().row(0, named=True)
     assert row["n"] + row["n_undefined"] == 18
@@ -273,7 +275,7 @@ def test_discrepancy_of_a_label_that_the_model_never_answered_where_people_did()
     )
     row = found["net", "e1"]
     assert math.isnan(row.value)
-    assert row.status == "undefined: no common stimuli"
+    assert row.reason == Reason(Cause.NONE, of="common stimuli")
     assert found["jet", "e1"].ok
 
 

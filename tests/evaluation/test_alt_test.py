@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import ttest_1samp
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.evaluation import alt_test
 
@@ -213,11 +214,13 @@ def test_undefined_where_people_or_items_are_too_few() -> None:
     row = two.frame.row(0, named=True)
     assert np.isnan(row["value"])
     assert row["passed"] is None
-    assert row["status"].startswith("undefined: fewer than 3 people")
+    why = Reason(Cause.FEWER, least=3, of="people with 30 stimuli")
+    assert Reason.of_row(row["reason"]) == why
     allowed = alt_test(table("p", values[:2], "0-7"), table("m", values[4:], "0-7"), min_people=2)
     assert allowed.frame["status"].to_list() == ["ok"]
     few = alt_test(table("p", values[:4, :20], "0-7"), table("m", values[4:, :20], "0-7"))
-    assert few.people["status"].to_list() == ["left out: fewer than 30 items"] * 4
+    assert few.people["status"].to_list() == ["undefined"] * 4
+    assert few.people["reason"].to_list() == [Cause.FEWER.value] * 4
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

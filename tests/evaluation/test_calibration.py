@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from sklearn.metrics import brier_score_loss
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import wilson_interval
 from affectlab.evaluation import calibration
 from affectlab.evaluation.soft_labels import model_calibration
@@ -40,7 +41,7 @@ def test_by_hand():
 def test_bins_are_closed_below_and_the_last_one_on_both_sides():
     found = calibration([0.0, 0.2, 0.6, 1.0], [0, 0, 1, 1], n_bins=5)
     assert found.bins["n"].to_list() == [1, 1, 0, 1, 1]
-    assert found.bins["status"].to_list()[2] == "no item"
+    assert found.bins["status"].to_list()[2] == "undefined"
     assert np.isnan(found.bins["share"].to_list()[2])
 
 
@@ -142,7 +143,7 @@ def test_intervals():
     for name in ("ece", "brier", "accuracy"):
         assert found[name].low < found[name].high
         assert found[name].target == "stimuli"
-    assert "no interval" in found["max_calibration_error"].method
+    assert found["max_calibration_error"].reason == Reason(Cause.LARGEST_ERROR)
     assert np.isnan(calibration(probabilities, label, n_boot=0)["ece"].low)
 
 

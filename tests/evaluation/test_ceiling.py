@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import alignment, human_ceiling
 
 Array = NDArray[np.float64]
@@ -139,14 +140,14 @@ def test_models_are_left_out_and_one_person_is_alone() -> None:
     assert together["kappa"].value == human_ceiling(people_of(values))["kappa"].value
     alone = human_ceiling(people_of(values[:1]), seed=0)
     assert math.isnan(alone["kappa"].value)
-    assert alone["kappa"].status == "undefined: one person agrees with nobody else"
+    assert alone["kappa"].reason == Reason(Cause.ONE_PERSON)
     with pytest.raises(InputError, match="no rater is human"):
         human_ceiling(models)
 
 
 def test_constant_people() -> None:
     found = human_ceiling(people_of(np.full((4, 2, 20), 3.0)), seed=0)
-    assert found["kappa"].status == "undefined: no label with varied answers"
+    assert found["kappa"].reason == Reason(Cause.NONE, of="label with varied answers")
     assert found.to_frame()["best"].to_list() == [None, None]
 
 
@@ -170,7 +171,8 @@ def test_two_others_tell_nothing_of_other_people() -> None:
     assert set(found.frame["target"]) == {"both"}
     each = found.people.frame
     assert set(each["target"]) == {"stimuli"}
-    assert each["method"].str.contains("over stimuli, since two raters cannot").all()
+    assert all(made["over"] == ["stimuli"] for made in each["interval"])
+    assert {why["cause"] for why in each["reason"]} == {Cause.TWO_RATERS}
     assert (each["low"] < each["value"]).all()
     parts = (people_of(np.delete(values, k, axis=2)) for k in range(60))
     alone = np.array([human_ceiling(part, target="sample").people.frame["value"] for part in parts])
@@ -179,6 +181,6 @@ def test_two_others_tell_nothing_of_other_people() -> None:
 
     raters = human_ceiling(ratings, target="raters").people.frame
     assert raters["low"].is_nan().all()
-    assert raters["method"].str.contains("two raters cannot be generalised").all()
+    assert {why["cause"] for why in raters["reason"]} == {Cause.TWO_RATERS}
     four = human_ceiling(people_of(simulated(5, 4, 60))).people.frame
     assert set(four["target"]) == {"both"}

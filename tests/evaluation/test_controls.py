@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import control_checks
 from affectlab.evaluation.controls import ControlChecks
 from affectlab.evaluation.people_and_models import main_runs
@@ -197,7 +198,7 @@ def test_nominal_agreement_equals_scikit_learn():
     found = control_checks(ratings, n_boot=50).runs
     assert found["m", "b", "answers", "main"].value == pytest.approx(cohen_kappa_score(truth, main))
     assert found["m", "b", "answers", "same"].value == pytest.approx(cohen_kappa_score(main, blind))
-    assert "Cohen" in found["m", "b", "answers", "main"].method
+    assert found["m", "b", "answers", "main"].statistic.startswith("Cohen's kappa")
 
 
 def test_plurality_leaves_ties_out():
@@ -227,7 +228,7 @@ def test_a_share_of_no_agreement_is_not_defined():
     ratings = ratings_of(runs, raters={"b": ("no_image", "m")})
     found = control_checks(ratings, n_boot=200).runs["m", "b", "answers", "kept"]
     assert np.isnan(found.value)
-    assert found.status == "undefined: the main run has no clear agreement to keep"
+    assert found.reason == Reason(Cause.NONE, of="clear agreement to keep in the main run")
 
 
 def test_constant_answers_agree_with_nothing():
@@ -273,7 +274,8 @@ def test_missing_answers_are_compared_on_what_all_answered():
 def test_without_people_runs_are_compared_with_each_other():
     ratings = simulated().models()
     found = control_checks(ratings, n_boot=50)
-    assert found.runs["net", "net/blind", "answers", "main"].status == "undefined: no people"
+    nobody = Reason(Cause.NONE, of="people")
+    assert found.runs["net", "net/blind", "answers", "main"].reason == nobody
     assert found.runs["net", "net/blind", "answers", "same"].ok
     assert "agrees with itself" in found.by_model["net"]
     assert found.duplicates.to_frame()["people"].is_nan().all()

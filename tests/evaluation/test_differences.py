@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import draw_weights, infer
 from affectlab.evaluation import difference_metrics, logistic_fit
 from affectlab.evaluation.differences.measures import METRICS, Measures
@@ -52,7 +53,9 @@ def test_every_metric_equals_scipy_ties_or_not(n: int, levels: int, seed: int) -
     x = y * rng.choice([-1.0, 1.0]) + rng.integers(0, levels, n)
     found = difference_metrics(y, x, names=["m"])
     if np.ptp(x) == 0 or np.ptp(y) == 0:
-        assert found["m", "all", "srocc"].status.startswith("undefined: constant")
+        why = found["m", "all", "srocc"].reason
+        assert why is not None
+        assert why.cause is Cause.CONSTANT
         return
     theirs = by_scipy(x, y)
     for metric in METRICS:
@@ -63,7 +66,8 @@ def test_every_metric_equals_scipy_ties_or_not(n: int, levels: int, seed: int) -
             assert ours.value == pytest.approx(theirs[metric], abs=near), metric
         else:
             assert metric in ("plcc_fit", "rmse_fit")
-            assert "five different" in ours.status or "converge" in ours.status
+            assert ours.reason is not None
+            assert ours.reason.cause in (Cause.FEWER, Cause.NO_BEST_CURVE)
 
 
 def replicates(pairs: Pairs, names: tuple[str, ...], n_boot: int, seed: int) -> Floats:
@@ -244,7 +248,7 @@ def test_clusters_widen_intervals_where_actors_differ() -> None:
     within = joint["0", "actor=3", "plcc"]
     assert within.ok
     assert np.isnan(within.low)
-    assert "no interval" in within.method
+    assert within.reason is not None
     assert any("one cluster" in note for note in joint.notes)
 
 
@@ -308,7 +312,7 @@ def test_subject_model_scores() -> None:
     assert found.pairs.scores == pytest.approx(
         np.array([score[name] for name in found.pairs.stimuli])
     )
-    assert "subject model (reml)" in found["exact", "all", "plcc"].method
+    assert "subject model (reml)" in found["exact", "all", "plcc"].statistic
 
 
 def test_one_table_and_labels_as_metrics() -> None:
@@ -341,14 +345,15 @@ def test_what_is_not_defined_says_why() -> None:
     found = difference_metrics([1.0, 2, 3, 4], [[5, 5, 5, 5], [1, 2, 3, 4]], n_boot=20, seed=0)
     flat = found["0", "all", "srocc"]
     assert np.isnan(flat.value)
-    assert flat.status == "undefined: constant predictions"
+    assert flat.reason == Reason(Cause.CONSTANT, of="predictions")
     assert found["0", "all", "rmse"].ok
-    assert found["1", "all", "plcc_fit"].status.startswith("undefined: fewer than five")
+    few = Reason(Cause.FEWER, least=5, of="different predictions")
+    assert found["1", "all", "plcc_fit"].reason == few
     one = difference_metrics([1.0], [2.0])
-    assert one["0", "all", "kendall"].status == "undefined: fewer than two stimuli"
+    assert one["0", "all", "kendall"].reason == Reason(Cause.FEWER, least=2, of="stimuli")
     assert one["0", "all", "mae"].value == 1.0
     same = difference_metrics([3.0, 3, 3], [1, 2, 3])
-    assert same["0", "all", "plcc"].status == "undefined: constant scores"
+    assert same["0", "all", "plcc"].reason == Reason(Cause.CONSTANT, of="scores")
 
 
 def fails(words: str, *arguments: object, **options: object) -> None:

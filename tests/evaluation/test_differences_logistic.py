@@ -12,6 +12,7 @@ from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.special import expit
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import logistic_fit
 
 Floats = NDArray[np.float64]
@@ -114,9 +115,10 @@ def test_a_curve_in_its_far_tail_keeps_its_digits(
 
 
 def test_where_there_is_no_curve() -> None:
-    assert logistic_fit([], []).status.startswith("undefined: fewer than five")
-    assert logistic_fit([1, 2, 3, 4, 4], [1, 2, 3, 4, 5]).status.startswith("undefined: fewer")
-    assert logistic_fit(range(9), [2.0] * 9).status == "undefined: constant scores"
+    few = Reason(Cause.FEWER, least=5, of="different predictions")
+    assert logistic_fit([], []).reason == few
+    assert logistic_fit([1, 2, 3, 4, 4], [1, 2, 3, 4, 5]).reason == few
+    assert logistic_fit(range(9), [2.0] * 9).reason == Reason(Cause.CONSTANT, of="scores")
     gap = logistic_fit([np.nan, *range(20)], [5.0, *np.tanh(np.arange(20) - 10)])
     assert gap.n == 20
     assert gap.r > 0.99

@@ -11,6 +11,7 @@ from scipy.stats import wasserstein_distance
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.evaluation import disagreement_metrics
 from affectlab.ratings import Ratings, read_models, read_ratings
 
@@ -334,6 +335,6 @@ def test_two_stimuli_are_too_few_for_an_interval() -> None:
     answers = (chosen("xy", "xx"), alone(["x", "y"], "nominal:x,y"))
     found = disagreement_metrics(*answers).to_frame()
     assert found["low"].is_nan().all()
-    assert "2 stimuli, expected 3 or more" in found["method"][0]
+    assert found["reason"][0] == Cause.FEW_UNITS
     three = disagreement_metrics(chosen("xy", "xx", "yy"), alone(["x", "y", "y"], "nominal:x,y"))
     assert three.to_frame()["low"].is_not_nan().all()

@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, recall_score
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import (
     classes_of,
     compare_models,
@@ -150,7 +151,7 @@ def test_baselines_have_their_known_values() -> None:
     assert always.value == 0.75
     # Two classes occur: guessing is right half the time, else it takes one for the other (cost 8).
     assert guess.value == pytest.approx((1 + 1 / 8) / 2)
-    assert made.estimates["near", "emc"].status == "undefined: no mistakes"
+    assert made.estimates["near", "emc"].reason == Reason(Cause.NONE, of="mistakes")
     assert "makes no mistake" in made.sentences[0]
     assert set(made.to_frame()["role"].unique()) == {"model", "baseline"}
 
@@ -199,7 +200,7 @@ def test_models_without_a_common_stimulus() -> None:
     # A model that shares nothing with the truth does not take the others down with it.
     silent = evaluate_classification(halves, truth={"s000": "awe", "s001": "awe"}, n_boot=0)
     assert "not judged" in silent.sentences[1]
-    assert silent.estimates["far", "accuracy"].status.startswith("undefined")
+    assert silent.estimates["far", "accuracy"].status == "undefined"
     assert silent.estimates["near", "accuracy"].n_items == 2
 
 
@@ -324,7 +325,7 @@ def test_which_of_two_models_is_better_on_what(study) -> None:
     assert frame["acc2"]["low"] > 0
     # All mistakes of each cost the same, 2 and 8: there is nothing that could vary.
     assert (frame["emc"]["value_a"], frame["emc"]["value_b"]) == (1.0, pytest.approx(1 / 7))
-    assert "no interval: no variation" in frame["emc"]["method"]
+    assert frame["emc"]["reason"] == Cause.NO_VARIATION
     assert "near is better than far on ACC2" in result.finding
     turned = compare_models(table_of(answers), a="far", b="near", truth=real, n_boot=0)
     assert turned["far", "near", "emc"].value == -frame["emc"]["value"]
@@ -409,7 +410,7 @@ def test_people_of_goemotions_beside_each_other(shared_data) -> None:
 def test_the_sentence_says_why_the_severity_of_few_mistakes_has_no_interval():
     names = ["awe", "fear", "anger", "sadness"]
     true = [names[at % 4] for at in range(40)]
-    for n, why in ((6, "(no interval: 6 mistakes, fewer than 10)"), (12, "")):
+    for n, why in ((6, "(no interval: 6 mistakes, expected 10 or more)"), (12, "")):
         said = [names[(at + 1) % 4] if at < n else name for at, name in enumerate(true)]
         table = Ratings(
             {
@@ -453,7 +454,8 @@ def test_faces_of_an_actor_are_left_out_together():
     ratings, options = of_actors(9), {"truth": "rater:gold", "soft_labels": False}
     found = evaluate_classification(ratings, **options)
     one = found.estimates["one", "accuracy"]
-    assert (one.target, one.method) == ("actors", "accuracy, jackknife over actors")
+    assert one.interval is not None
+    assert (one.target, one.statistic, one.interval.over) == ("actors", "accuracy", ("actors",))
     wide = ratings.to_frame().pivot("rater", index=["stimulus"], values="value")
     right = (wide["gold"] == wide["one"]).to_numpy().reshape(9, 6)
     without = np.array([np.delete(right, k, axis=0).mean() for k in range(9)])
@@ -463,7 +465,7 @@ def test_faces_of_an_actor_are_left_out_together():
     pair = compare_models(ratings, truth="rater:gold", metrics=["accuracy"], n_permutations=99)
     assert pair["one", "two", "accuracy"].target == "actors"
     few = evaluate_classification(of_actors(4), **options).estimates["one", "accuracy"]
-    assert few.method == "accuracy; no interval: 4 actors, expected 5 or more"
+    assert few.reason == Reason(Cause.FEW_UNITS, 4, 5, "actors")
 
 
 def test_sets_of_labels_go_together_as_single_ones_do():

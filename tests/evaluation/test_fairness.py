@@ -9,6 +9,7 @@ from scipy.stats import t
 from tests.evaluation.groups import study, values
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 
@@ -98,10 +99,13 @@ def test_small_groups_are_shown_and_not_tested():
     )
     people = people.with_stimuli(stimuli)
     found = fairness(people, model, by="stimulus.gender", n_boot=50, seed=1)
-    assert found.groups["net", "other"].status == "small: 3 stimuli, not tested"
+    small = Reason(Cause.FEW_UNITS, 3, 5, "stimuli")
+    assert found.groups["net", "other"].reason == small
+    assert found.groups.frame.filter(group="other")["test"].item() == "small"
     assert np.isfinite(found.groups["net", "other"].value)
     row = found.gaps["net", "other", "rest"]
-    assert row.status == "not tested: 3 stimuli, fewer than 5"
+    assert row.reason == small
+    assert found.gaps.frame.filter(group="other")["test"].item() == "none"
     assert np.isnan(row.value)
     assert found.settings["n_tests"] == 2
     assert found.notes == ("Not tested, with fewer than 5 stimuli: other (3).",)
@@ -109,7 +113,8 @@ def test_small_groups_are_shown_and_not_tested():
     assert all_small.settings["n_tests"] == 0
     assert "could be tested" in all_small.sentences[0]
     largest = fairness(people, model, by="stimulus.gender", min_items=50, against="largest", seed=1)
-    assert largest.gaps.frame["status"][0] == "not tested: fewer than two groups of 50 stimuli"
+    why = Reason(Cause.FEWER, least=2, of="groups of 50 stimuli")
+    assert Reason.of_row(largest.gaps.frame["reason"][0]) == why
 
 
 def test_small_gaps_do_not_matter():
@@ -192,8 +197,8 @@ def test_classes_and_a_truth_beside_people():
     assert values(found) == {"dark": 0.5, "light": 1.0}
     assert found.flagged().height == 1
     milder = fairness(model, metric="emc", n_boot=100, **options)
-    assert milder.groups["net", "light"].status.startswith("undefined")
-    assert milder.gaps.frame["status"][0].startswith("undefined")
+    assert milder.groups["net", "light"].status == "undefined"
+    assert milder.gaps.frame["status"][0] == "undefined"
     assert values(fairness(model, metric="ecc", n_permutations=0, **options))["light"] == 1
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import kstest, permutation_test
 from tests.evaluation.groups import classified, study, values
 
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import benjamini_hochberg
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
@@ -113,13 +114,14 @@ def test_a_group_with_fewer_mistakes_has_no_milder_ones():
         false += fairness(table, **options, seed=seed).flagged().height > 0
     assert false <= 8
     few = fairness(classified(np.tile([0.97, 0.45], 60), 1), **options, n_boot=50, seed=1)
-    assert "mistakes, fewer than 10, on one side" in few.gaps.frame["status"][0]
+    why = few.gaps.frame["reason"][0]
+    assert (why["cause"], why["least"], why["of"]) == (Cause.FEW_UNITS, 10, "mistakes")
+    assert few.gaps.frame["test"][0] == "none"
     assert few.gaps.frame["p"].is_nan().all()
     assert few.gaps.frame["low"].is_nan().all()
     without = few.groups.frame.filter(pl.col("low").is_nan()).to_dicts()
-    assert [row["status"].startswith("no interval: ") for row in without] == [True]
-    assert "mistakes, fewer than 10" in without[0]["status"]
-    assert "could be tested (not tested:" in few.sentences[0]
+    assert [row["reason"]["of"] for row in without] == ["mistakes"]
+    assert "could be tested (" in few.sentences[0]
 
 
 def test_clusters_are_kept_whole():
@@ -143,7 +145,9 @@ def test_too_few_clusters_cannot_show_anything():
     found = fairness(
         people, model, by="stimulus.gender", cluster="stimulus.actor", n_boot=20, seed=1
     )
-    assert found.gaps.frame["status"][0].startswith("cannot be shown: 2 clusters")
+    assert found.gaps.frame["test"][0] == "hopeless"
+    why = Reason(Cause.FEW_WAYS, 2, of="2 clusters")
+    assert Reason.of_row(found.gaps.frame["reason"][0]) == why
     assert found.sentences == (
         "net: no gap in mean absolute error by stimulus.gender could be shown: "
         "2 clusters can be shared out in 2 ways only.",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import alignment, kappa_of_pairs
 from affectlab.evaluation.rater_comparison import group_comparison, group_values, rater_table
 
@@ -87,9 +88,9 @@ def test_mann_whitney_as_scipy(groups: str | None) -> None:
         se = np.sqrt(a.var() / a.size + b.var() / b.size)
         assert row["se"] == pytest.approx(se, rel=0.15)
         assert row["low"] < row["value"] < row["high"]
-        assert "independent" in row["method"]
         cells = "pairs by labels" if groups == "kinds" else "raters by labels"
-        assert f"mean kappas over {cells}" in row["method"]
+        assert row["statistic"] == f"difference of mean kappas over {cells}"
+        assert row["interval"]["kind"] == "percentile"
 
 
 def test_groups_by_attribute_and_by_name() -> None:
@@ -134,7 +135,7 @@ def test_a_group_without_kappa_is_undefined() -> None:
     alone = panel.select(raters=["p0"])
     found = group_comparison(alone, judged, n_boot=20, seed=0)["people", "models"]
     assert np.isnan(found.value)
-    assert found.status == "undefined: a group has no defined kappa"
+    assert found.reason == Reason(Cause.GROUP_WITHOUT_KAPPA)
 
 
 @pytest.mark.parametrize(

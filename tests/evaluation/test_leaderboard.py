@@ -19,7 +19,7 @@ OTHER = DATA.model_copy(update={"fingerprint": "sha256:" + 64 * "1"})
 
 
 def put(folder, name, value, half=0.05, data=DATA, metric="kappa", file=None, **fields):
-    found = Estimate(value, low=value - half, high=value + half, method="kappa", n_items=10)
+    found = Estimate(value, "kappa", low=value - half, high=value + half, n_items=10)
     result = ResultFile.from_estimates(name, {metric: found}, data=data, **fields)
     return write_result(result, folder / file if file else folder)
 
@@ -28,7 +28,7 @@ def put(folder, name, value, half=0.05, data=DATA, metric="kappa", file=None, **
 def folder(tmp_path):
     for name, value in (("a", 0.8), ("b", 0.6), ("c", 0.58), ("d", 0.2)):
         put(tmp_path, name, value)
-    people = Estimates.build({"rater": list("xyz")}, value=[0.7, 0.6, 0.5], method="kappa")
+    people = Estimates.build({"rater": list("xyz")}, value=[0.7, 0.6, 0.5], statistic="kappa")
     for row in human_results({"kappa": people}, data=DATA, ceiling={"kappa": Estimate(0.9)}):
         write_result(row, tmp_path)
     return tmp_path
@@ -156,7 +156,7 @@ def test_a_model_that_stands_twice_is_named(folder):
 def test_what_makes_rows_hard_to_compare_is_said(folder):
     part = Coverage(n_answered=4, n_stimuli=10)
     put(folder, "e", 0.3, coverage=part)
-    other = Estimate(0.3, low=0.2, high=0.4, method="another kappa")
+    other = Estimate(0.3, "another kappa", low=0.2, high=0.4)
     result = ResultFile.from_estimates("f", {"kappa": other}, data=DATA, confidence=0.9)
     write_result(result, folder)
     said = leaderboard(folder).notes

@@ -14,6 +14,7 @@ from scipy.stats import t
 from sklearn.metrics import roc_auc_score
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.evaluation import (
     evaluate_preference_metrics,
     metric_scores,
@@ -231,7 +232,7 @@ def test_groups_hold_all_at_once_and_small_ones_say_so() -> None:
     part = np.arange(240) < 100
     good = np.array([verdict == "model" for verdict in said.values()])
     assert rows["emotion", "sad"]["value"] == pytest.approx(roc_auc_score(good[part], score[part]))
-    assert rows["emotion", "odd"]["status"].startswith("too few: ")
+    assert rows["emotion", "odd"]["reason"] == Cause.FEWER
     assert rows["emotion", "odd"]["verdict"] == "too few to tell"
     assert np.isnan(rows["emotion", "odd"]["value"])
     sad = rows["emotion", "sad"]
@@ -321,8 +322,8 @@ def test_the_same_seed_gives_the_same_and_gaps_do_not_matter() -> None:
     assert one.to_frame("differences")["n"][0] == 30
     scores["score"][60:] = [None] * 60
     empty = evaluate_preference_metrics(said, scores, seed=3, n_boot=50)
-    assert empty.to_frame("areas")["status"][1].startswith("too few: 0 good")
-    assert empty.to_frame("differences")["status"][0].startswith("undefined")
+    assert empty.to_frame("areas")["reason"][1] == Cause.FEWER
+    assert empty.to_frame("differences")["status"][0] == "undefined"
 
 
 def test_scores_are_read_from_files(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import holm
 from affectlab.core.jackknife import around
 from affectlab.evaluation import classification_metrics, compare_predictions, confusion
@@ -337,11 +338,11 @@ def test_same_predictions_are_equivalent():
 def test_undefined_metrics_are_named():
     true, a, _ = data(60, 0)
     result = compare_predictions(true, true, a, "mikels", names=("oracle", "model"), seed=0)
-    assert result["emc"].status == "undefined: no mistakes (oracle)"
+    assert result["emc"].reason == Reason(Cause.NONE, of="mistakes (oracle)")
     assert result.finding.endswith("EMC is not defined.")
     costs = cost_from_correlation(np.eye(8), NAMES)
     plain = compare_predictions(true, true, a, costs, seed=0)
-    assert plain["acc2"].status.startswith("undefined: a cost matrix knows no polarity")
+    assert plain["acc2"].reason == Reason(Cause.COSTS_WITHOUT_POLARITY)
     assert "ACC2 and EMC are not defined" in plain.finding
     nothing = compare_predictions([], [], [], "mikels", seed=0)
     assert nothing.frame["value"].is_nan().all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import precision_recall_f1
 
 
@@ -19,20 +20,20 @@ def test_undefined_is_nan_with_a_status_and_counts_as_said():
     assert np.isnan(frame["precision"][1])
     assert np.isnan(frame["recall"][3])
     assert frame["f1"].to_list()[:4] == pytest.approx([0.5, 0, 1, 0])
-    assert frame["status"].to_list() == [
-        "ok",
-        "precision undefined: never predicted",
-        "ok",
-        "recall undefined: never true",
-        "precision undefined: never predicted; recall undefined: never true; "
-        "f1 undefined: neither true nor predicted",
+    assert frame["status"].to_list() == ["ok", "undefined", "ok", "undefined", "undefined"]
+    assert frame["reason"].to_list() == [
+        None,
+        Cause.NEVER_PREDICTED,
+        None,
+        Cause.NEVER_TRUE,
+        Cause.NEVER_TRUE_NOR_PREDICTED,
     ]
     assert frame["support"].to_list() == [2, 1, 1, 0, 0]
     assert frame["predicted"].to_list() == [2, 0, 1, 1, 0]
     macro = result.averages["macro", "precision"]
     # Label e occurs nowhere and has no part; b counts as 0.
     assert macro.value == pytest.approx((0.5 + 0 + 1 + 0) / 4)
-    assert "undefined labels count as 0" in macro.method
+    assert macro.options == ("undefined labels count as 0",)
     row = result.averages.frame.row(0, named=True)
     assert (row["n_labels"], row["n_undefined"]) == (4, 1)
     left_out = precision_recall_f1(true, predicted, zero_division=np.nan)
@@ -103,7 +104,7 @@ def test_intervals(several):
 def test_no_items():
     for empty in ([], np.empty((0, 2))):
         result = precision_recall_f1(empty, empty, labels=["a", "b"], n_boot=10)
-        assert result.exact_match.status == "undefined: no items"
+        assert result.exact_match.reason == Reason(Cause.NONE, of="items")
         assert np.isnan(result.exact_match.value)
 
 
@@ -141,9 +142,12 @@ def test_averages_have_the_interval_of_the_jackknife(several):
         pair = ([[one] for one in true], [[one] for one in labels]) if several else (true, labels)
         found = precision_recall_f1(*pair)
         macro = found.averages["macro", "f1"]
-        assert "jackknife" in macro.method
+        assert macro.interval is not None
+        assert macro.interval.kind == "jackknife"
         drawn = precision_recall_f1(*pair, interval="percentile", n_boot=400, seed=1)
-        assert "percentile bootstrap, 400" in drawn.averages["macro", "f1"].method
+        made = drawn.averages["macro", "f1"].interval
+        assert made is not None
+        assert (made.kind, made.replicates) == ("percentile", 400)
         assert macro.se == pytest.approx(drawn.averages["macro", "f1"].se, rel=0.25)
         assert macro.low < macro.value < macro.high
         if n == 9:

@@ -11,6 +11,7 @@ import pytest
 
 from affectlab.cli import main
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import (
     alignment,
     alt_test,
@@ -87,8 +88,8 @@ def test_what_fits_no_scale_is_judged_by_ranks_beside_others() -> None:
     why = [note for note in both.notes if "need one scale for unknown and people" in note]
     assert len(why) == 1
     assert "--models-scale '0-1 interval'" in why[0] or "0-1 interval" in why[0]
-    found = both.difference.frame.filter(rater="unknown", measure="kappa")["status"].item()
-    assert found == "undefined: models and people have no common scale"
+    found = both.difference.frame.filter(rater="unknown", measure="kappa")["reason"].item()
+    assert Reason.of_row(found) == Reason(Cause.NO_COMMON_SCALE)
 
 
 def test_several_models_in_one_table_without_a_scale_are_told_apart() -> None:

@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings, strategies as st
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import preference_scale
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
@@ -135,12 +136,12 @@ def test_where_there_is_no_scale() -> None:
     champion = [[0, 5, 5], [0, 0, 3], [0, 2, 0]]
     scale = preference_scale(champion, systems=["a", "b", "c"])
     assert np.isnan(scale["a"].value)
-    assert scale["b"].status.startswith("undefined: a never lost to the others")
+    assert scale["b"].reason == Reason(Cause.NEVER_LOST, of="a")
     regular = preference_scale(champion, systems=["a", "b", "c"], prior=0.5)
     assert regular["a"].value > 1
-    assert "0.5 wins beforehand" in regular["a"].method
+    assert regular["a"].options == ("0.5 wins beforehand",)
     apart = preference_scale([[0, 3, 0, 0], [2, 0, 0, 0], [0, 0, 0, 4], [0, 0, 1, 0]])
-    assert "2 groups of systems were never compared" in apart["0"].status
+    assert apart["0"].reason == Reason(Cause.SEPARATE_SYSTEMS, 2)
     assert preference_scale(champion, prior=0.5, model="thurstone")["0"].value > 0.5
 
 
@@ -153,7 +154,7 @@ def test_there_is_a_scale_where_every_system_has_a_chain_of_wins(
     wins = (rng.random((k, k)) < share) * rng.integers(1, 4, (k, k)).astype(float)
     np.fill_diagonal(wins, 0)
     reach = np.linalg.matrix_power((wins > 0) + np.eye(k), k) > 0
-    assert reach.all() == (why_undefined(wins, tuple(map(str, range(k)))) == "")
+    assert reach.all() == (why_undefined(wins, tuple(map(str, range(k)))) is None)
     if reach.all():
         for model in ("bradley-terry", "thurstone"):
             found = strengths(wins, model=model, target="sample")
@@ -380,7 +381,7 @@ def test_ties_and_position_have_effects_in_a_table() -> None:
     assert left["low"] < left["value"] < left["high"]
     assert "the one on the left is chosen" in scale.sentences[1]
     assert "tie with a chance" in scale.sentences[2]
-    assert "Davidson" in scale.to_frame()["method"][0]
+    assert "Davidson" in scale.to_frame()["statistic"][0]
     assert "effects" not in {table.name for table in preference_scale(ratings).tables}
 
 
@@ -448,7 +449,7 @@ def test_both_ways_are_added_and_what_they_share_is_not_counted_twice() -> None:
 def test_where_a_cluster_carries_the_scale_there_is_no_interval() -> None:
     lonely = arena(0, {"a": 0.3, "b": 0.0}, 1, 12, ties=0.0)
     scale = preference_scale(lonely, target="stimuli")
-    assert "no interval: a single cluster" in scale.to_frame()["method"][0]
+    assert scale.to_frame()["reason"][0] == Cause.SINGLE_UNIT
     assert scale.to_frame()["low"].is_nan().all()
     steady = preference_scale([[0, 9], [1, 0]], prior=0.5)
     assert steady["0"].low < steady["0"].value < steady["0"].high

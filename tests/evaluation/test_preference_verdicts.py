@@ -8,6 +8,7 @@ from scipy import stats
 from statsmodels.stats.proportion import multinomial_proportions_confint, proportion_confint
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Formula, IntervalFact
 from affectlab.evaluation import preference_verdicts, preferences
 from affectlab.ratings import Ratings
 
@@ -37,7 +38,7 @@ def test_the_published_counts_say_what_the_paper_says() -> None:
     assert table["good, at most", "machine"].value == pytest.approx(256 / 500)
     assert np.isnan(table["good, at most", "machine"].low)
     frame = table.to_frame()
-    shares = frame.filter(frame["statistic"] == "verdict")
+    shares = frame.filter(frame["measure"] == "verdict")
     assert shares["count"].to_list() == [91, 233, 47, 11]
     assert shares["value"].sum() == pytest.approx(1)
     theirs = multinomial_proportions_confint([91, 233, 47, 11], alpha=0.05, method="goodman")
@@ -73,7 +74,7 @@ def test_items_without_a_majority_are_counted() -> None:
         item: next((said for said in votes if votes.count(said) >= 2), "no majority")
         for item, votes in by_item.items()
     }
-    rows = {(r["statistic"], r["of_what"]): r for r in table.to_frame().to_dicts()}
+    rows = {(r["measure"], r["of_what"]): r for r in table.to_frame().to_dicts()}
     for name in PUBLISHED:
         assert rows["verdict", name]["count"] == list(majority.values()).count(name)
     left = list(majority.values()).count("no majority")
@@ -99,7 +100,7 @@ def test_leaving_out_items_agrees_with_wilson_and_with_draws_of_items() -> None:
     low, high = np.quantile(ratios, [0.025, 0.975])
     ratio = left_out["ratio", "human to machine"]
     assert (ratio.low, ratio.high) == pytest.approx((low, high), rel=0.04)
-    assert "jackknife over items" in ratio.method
+    assert ratio.interval == IntervalFact("jackknife", ("items",))
 
 
 def test_items_of_a_pair_go_together() -> None:
@@ -120,10 +121,10 @@ def test_items_of_a_pair_go_together() -> None:
     apart = preference_verdicts(found, n_boot=1)["good", "machine"]
     together = preference_verdicts(found, cluster=pair, n_boot=1)["good", "machine"]
     assert together.high - together.low == pytest.approx(2 * (apart.high - apart.low), rel=0.3)
-    assert "clusters" in together.method
+    assert together.interval == IntervalFact("jackknife", ("clusters",))
     # Intervals that hold for all choices at once are never the narrower ones.
     frame = preference_verdicts(found, cluster=pair, n_boot=1).to_frame()
-    shares = frame.filter(frame["statistic"] == "verdict").to_dicts()
+    shares = frame.filter(frame["measure"] == "verdict").to_dicts()
     assert len(shares) == 4
     for row in shares:
         assert row["all_low"] <= row["low"] <= row["high"] <= row["all_high"]
@@ -134,7 +135,7 @@ def test_a_choice_that_nobody_made_is_not_certain_to_be_made_by_nobody() -> None
     drawn = preference_verdicts(found, n_boot=1)["verdict", "both"]
     assert drawn.low == 0
     assert drawn.high == pytest.approx(proportion_confint(0, 40, method="wilson")[1])
-    assert "Wilson" in drawn.method
+    assert drawn.interval == IntervalFact("analytic", formula=Formula.WILSON)
 
 
 def test_large_counts_take_no_memory() -> None:
@@ -149,7 +150,7 @@ def test_bounds_and_odd_counts() -> None:
     assert not only["ratio", "human to machine"].ok
     assert len(only.sentences) == 1
     named = preference_verdicts(preferences({"cat": 5, "dog": 3}))
-    assert "good" not in named.to_frame()["statistic"].to_list()
+    assert "good" not in named.to_frame()["measure"].to_list()
     judged = preference_verdicts(preferences({"cat": 5, "dog": 3}), system="dog")
     assert judged["good", "dog"].value == pytest.approx(3 / 8)
     for options, words in (

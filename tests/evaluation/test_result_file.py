@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import ResultFile, data_set, human_results, write_result
 from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.evaluation.rankings import Cost, Coverage, DataSet, Metric, parse_result, read_result
@@ -109,10 +110,10 @@ def test_round_trip(tmp_path_factory, result):
 
 def test_from_estimates():
     per_rater = Estimates.build(
-        {"rater": ["gazer", "other"], "label": ["joy", "joy"]}, value=[0.5, 0.1], method="kappa"
+        {"rater": ["gazer", "other"], "label": ["joy", "joy"]}, value=[0.5, 0.1], statistic="kappa"
     )
     by_metric = Estimates.build({"metric": ["acc", "ecc"]}, value=[0.5, np.nan],
-                                status=["ok", "undefined: no answers"])  # fmt: skip
+                                reason=[None, Reason(Cause.NONE, of="answers")])  # fmt: skip
     result = ResultFile.from_estimates(
         "gazer",
         {"kappa": [Estimate(0.4, low=0.3, high=0.5, n_items=9), per_rater], "error": Estimate(2.0)},
@@ -154,7 +155,7 @@ def test_people_best_median_worst_and_ceiling():
         "kappa": Estimates.build(
             {"rater": list("abcd")},
             value=[0.5, 0.7, np.nan, 0.6],
-            status=["ok", "ok", "undefined: one class", "ok"],
+            reason=[None, None, Cause.ONE_CATEGORY, None],
         ),
         "error": Estimates.build({"rater": list("abc")}, value=[1.0, 3.0, 2.0]),
     }
@@ -165,7 +166,7 @@ def test_people_best_median_worst_and_ceiling():
     assert [row.metric("kappa").value for row in rows] == [0.7, 0.6, 0.5, 0.9]
     assert [row.metric("error").value for row in rows[:3]] == [1.0, 2.0, 3.0]
     assert all(row.kind == "human" for row in rows)
-    nobody = Estimates.build({"rater": ["a"]}, value=[np.nan], status=["undefined: one class"])
+    nobody = Estimates.build({"rater": ["a"]}, value=[np.nan], reason=Cause.ONE_CATEGORY)
     with pytest.raises(InputError, match="defined for nobody"):
         human_results({"kappa": nobody}, data=DATA)
     by_label = Estimates.build({"label": ["joy"]}, value=[1.0])

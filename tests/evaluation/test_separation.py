@@ -12,6 +12,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.core.result import Result
 from affectlab.evaluation import evaluate_preference_metrics, preferences
 from affectlab.evaluation.preference.areas import area, delong_errors, replicated_areas
@@ -143,7 +144,7 @@ def test_gaps_of_a_metric() -> None:
     found = judge(said, values, gappy, np.full(100, np.nan), n_boot=50).to_frame("areas")
     alone = judge(said[1::2], values[1::2]).to_frame("areas")
     assert found["value"][1] == alone["value"][0]
-    assert found["status"][2].startswith("too few: 0 good, 0 poor")
+    assert found["reason"][2] == Cause.FEWER
     assert np.isnan(found["se_delong"][2])
 
 

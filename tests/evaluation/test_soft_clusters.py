@@ -10,6 +10,7 @@ import pytest
 
 from affectlab.cli import main
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.tables import Table
 from affectlab.evaluation import calibration, evaluate_soft_labels, soft_label_metrics
 from affectlab.evaluation.soft_labels import model_calibration, soft_label_comparison
@@ -112,10 +113,10 @@ def test_few_actors_have_no_interval() -> None:
     found = evaluate_soft_labels(*part, n_bins=5)
     row = found.metrics["net", "jensen_shannon"]
     assert np.isnan(row.low)
-    assert row.method.endswith("no interval: 4 actors, expected 5 or more")
+    assert row.reason == Reason(Cause.FEW_UNITS, 4, 5, "actors")
     row = found.calibration["net"]["ece"]
     assert np.isnan(row.high)
-    assert row.method.endswith("no interval: 4 actors, expected 5 or more")
+    assert row.reason == Reason(Cause.FEW_UNITS, 4, 5, "actors")
 
 
 def test_distributions_alone_are_told() -> None:

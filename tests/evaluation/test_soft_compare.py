@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.evaluation import evaluate_soft_labels, soft_label_metrics
 from affectlab.evaluation.soft_labels import (
     LabelDistributions,
@@ -129,14 +130,13 @@ def test_infinite_differences_have_no_number():
     )
     one = found["net", ONE, "cross_entropy"]
     assert np.isnan(one.value)
-    assert one.status.startswith("undefined: infinite at")
+    assert one.reason is not None
+    assert one.reason.cause is Cause.INFINITE_SCORES
     floored = soft_label_comparison(
         people, {"net": given(truth)}, metrics=["cross_entropy"], floor=0.01, n_boot=50, seed=0
     )
     assert floored["net", ONE, "cross_entropy"].ok
-    assert floored["net", ONE, "cross_entropy"].method.endswith(
-        "floor 0.01, jackknife over stimuli"
-    )
+    assert floored["net", ONE, "cross_entropy"].options == ("nats", "floor 0.01")
 
 
 def test_people_name_one_label_where_models_score_each():
@@ -209,7 +209,8 @@ def test_one_call_gives_what_its_parts_give():
         "earth_movers_distance",
         "jensen_shannon",
     ]
-    assert "6 bins of equal width, interval" in found.calibration["net"]["ece"].method
+    made = IntervalFact("analytic", formula=Formula.ANY_BIN_ERRORS)
+    assert found.calibration["net"]["ece"].interval == made
     again = evaluate_soft_labels(people, scores(truth), n_boot=100, seed=5)
     assert again.sentences == found.sentences
     assert again.comparison.frame.equals(found.comparison.frame)
@@ -250,7 +251,7 @@ def test_without_costs_there_is_no_earth_movers_distance():
     assert "pass a taxonomy or costs" in " ".join(found.table("distances").notes)
     assert found.notes == ("m answers 1 of 2 stimuli and is judged on these",)
     asked = evaluate_soft_labels(people, {"m": part}, metrics=["earth_movers_distance"], n_boot=0)
-    assert asked.metrics["m", "earth_movers_distance"].status.startswith("undefined: no costs")
+    assert asked.metrics["m", "earth_movers_distance"].reason == Reason(Cause.NO_COSTS)
     elsewhere = LabelDistributions.of([[0.5, 0.5]], ["joy", "awe"], ["z"])
     lost = evaluate_soft_labels(people, {"m": elsewhere}, n_boot=0)
     assert lost.sentences == ("m has no stimulus in common with people, and is not judged.",)

@@ -50,7 +50,7 @@ def test_votes_count_people_and_show_their_mass():
     found = label_distributions(table(rows, "binary"))
     np.testing.assert_allclose(found.values, [[0.75, 0.25], [nan, nan]])
     np.testing.assert_allclose(found.mass, [4 / 3, 0])
-    assert found.status == ("ok", "undefined: nobody chose a label")
+    assert found.status == ("ok", "undefined")
     assert found.top() == ("joy", None)
     np.testing.assert_allclose(found.mean(), [0.75, 0.25])
 

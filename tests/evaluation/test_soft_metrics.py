@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import label_distributions, soft_label_metrics
 from affectlab.evaluation.soft_labels import (
     LabelDistributions,
@@ -94,12 +95,14 @@ def test_infinite_cross_entropy_says_so_and_a_floor_helps():
     certain = given(np.tile(np.eye(8)[0], (10, 1)), 10)
     found = soft_label_metrics(people, {"m": certain}, n_boot=20, seed=1)
     assert np.isinf(found["m", "cross_entropy"].value)
-    assert found["m", "cross_entropy"].status.startswith("infinite: a label that was chosen")
+    why = found["m", "cross_entropy"].reason
+    assert why is not None
+    assert why.cause is Cause.ZERO_CHANCE
     assert np.isnan(found["m", "cross_entropy"].low)
     floored = soft_label_metrics(people, {"m": certain}, floor=0.01, seed=1)
     assert np.isfinite(floored["m", "cross_entropy"].value)
-    assert "floor 0.01" in floored["m", "cross_entropy"].method
-    assert "floor" not in floored["m", "brier"].method
+    assert "floor 0.01" in floored["m", "cross_entropy"].options
+    assert floored["m", "brier"].options == ("sum over labels",)
 
 
 def test_models_that_score_labels_and_cover_a_part():
@@ -120,7 +123,7 @@ def test_models_that_score_labels_and_cover_a_part():
     found = soft_label_metrics(people, model, seed=1)
     assert found["m", "brier"].n_items == 2
     assert found["m", "brier"].value == pytest.approx(0.02 / 2)
-    assert found["m", "earth_movers_distance"].status.startswith("undefined: no costs")
+    assert found["m", "earth_movers_distance"].reason == Reason(Cause.NO_COSTS)
 
 
 def test_levels_of_a_scale_are_as_far_apart_as_their_places():
@@ -182,7 +185,7 @@ def test_a_model_without_a_shared_stimulus():
     people, _ = panel(n=5)
     far = LabelDistributions.of(np.eye(8)[:1], WHEEL.labels, ["elsewhere"])
     found = soft_label_metrics(people, {"m": far}, seed=1)
-    assert found["m", "brier"].status == "undefined: no stimulus in common with people"
+    assert found["m", "brier"].reason == Reason(Cause.NONE, of="stimulus in common with people")
 
 
 def test_one_person_has_nobody_beside():
@@ -191,6 +194,6 @@ def test_one_person_has_nobody_beside():
     )
     model = Ratings({"stimulus": ["a"], "rater": ["m"], "value": ["awe"]}, scale=SCALE)
     found = soft_label_metrics(people, model, seed=1)
-    assert found[ONE, "brier"].status == "undefined: no stimulus with two people"
-    assert found[HALVES, "brier"].status == "undefined: no stimulus with two people"
+    assert found[ONE, "brier"].reason == Reason(Cause.NONE, of="stimulus with two people")
+    assert found[HALVES, "brier"].reason == Reason(Cause.NONE, of="stimulus with two people")
     assert found["m", "brier"].value == 0

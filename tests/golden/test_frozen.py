@@ -17,6 +17,7 @@ from tests.golden.frozen import Cases, Frozen, differences, told
 from tests.golden.values import Place, values
 
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 
@@ -29,9 +30,10 @@ def side(tolerance: float = CLOSED, **columns: Any) -> Cases:
         "low": [0.3, math.nan],
         "high": [0.7, math.nan],
         "n_items": [12, 12],
-        "method": "alpha, 12 items",
+        "statistic": "alpha",
         "target": ["stimuli", "none"],
-        "status": ["ok", "undefined: one category"],
+        "status": ["ok", "undefined"],
+        "reason": [None, Cause.ONE_CATEGORY],
     }
     table = Estimates.build({"label": ["joy", "fear"]}, **(given | columns))
     found = values({"alpha": table, "notes": ["2 answers left out"]})
@@ -90,10 +92,9 @@ def test_a_count_may_not_be_off() -> None:
         ({"target": ["raters", "none"]}, ["changed alpha / joy / target"]),
         ({"low": [math.nan] * 2}, ["changed alpha / joy / low"]),
         ({"low": [0.3, 0.1]}, ["changed alpha / fear / low"]),
-        ({"status": ["ok", "no item"]}, ["changed alpha / fear / status"]),
+        ({"status": ["ok", "doubtful"]}, ["changed alpha / fear / status"]),
         # Sentences may be put in other words.
-        ({"status": ["ok", "undefined: there is one category"]}, []),
-        ({"method": "Krippendorff's alpha of 12 items"}, []),
+        ({"reason": [None, "all answers are in one category"]}, []),
     ],
 )
 def test_words_and_ends_are_frozen_and_sentences_are_not(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator
-from importlib import import_module
 
 from tests.public_api.source import (
     Found,
@@ -39,7 +37,7 @@ def module_entries(module: str) -> dict[str, str]:
         elif isinstance(found.node, ast.ClassDef):
             entries |= _class(name, found.node, found.module)
         elif isinstance(found.node, Function):
-            entries[name] = _function(name, found.node, found.module)
+            entries[name] = parameters(found.node, found.module)
         elif isinstance(found.node, ast.Assign | ast.AnnAssign):
             # Every release has a version of its own.
             entries[name] = "constant" if name == "__version__" else _constant(found)
@@ -66,17 +64,6 @@ def key_entries() -> dict[str, str]:
                     if text.startswith("field")
                 }
     return dict(sorted(entries.items()))
-
-
-def _function(name: str, node: Function, module: str) -> str:
-    """Give the parameters; of a coefficient or metric those that its decorator makes of its own."""
-    marks = [ast.unparse(mark) for mark in node.decorator_list]
-    made_anew = ("coefficient(", "beyond_chance(", "class_metric(")
-    if not any(mark.startswith(made_anew) for mark in marks):
-        return parameters(node, module)
-    made = inspect.signature(getattr(import_module(module), name))
-    plain = [part.replace(annotation=inspect.Parameter.empty) for part in made.parameters.values()]
-    return str(inspect.Signature(plain))
 
 
 def _is_checked(node: ast.ClassDef, module: str) -> bool:

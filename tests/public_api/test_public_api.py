@@ -12,8 +12,11 @@ from types import FunctionType
 import pytest
 from tests.public_api.entries import Function, module_entries, parameters
 from tests.public_api.lists import FOLDER, current, difference, read_list, write_lists
+from tests.public_api.manifest import manifest_text
 from tests.public_api.names import entry_point_groups
 from tests.public_api.source import REPOSITORY, listed_in_all, public_modules
+
+from affectlab.cli.manifest import MANIFEST
 
 
 def test_nothing_public_has_changed_unnoticed() -> None:
@@ -30,6 +33,10 @@ def test_nothing_public_has_changed_unnoticed() -> None:
             f" allows the change, `make api` writes the lists anew: {'; '.join(said)}"
         )
         pytest.fail(sentence, pytrace=False)
+
+
+def test_the_manifest_of_the_command_line_is_what_functions_say() -> None:
+    assert MANIFEST.read_text("utf-8") == manifest_text(), "`make api` writes it anew"
 
 
 def test_lists_are_read_as_they_were_written(tmp_path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha
 
@@ -48,7 +49,7 @@ class TestKnownAnswers:
             np.array(table["ratings"], dtype=float), level=level, target="sample"
         )
         assert result.value == pytest.approx(table["alpha"][level], abs=1e-6)
-        assert result.method == f"Krippendorff's alpha, {level}"
+        assert (result.statistic, result.options) == ("Krippendorff's alpha", (level,))
         assert (result.n_items, result.n_ratings) == (table["n_items"], table["n_ratings"])
         assert result.target == "none"
 
@@ -72,7 +73,7 @@ class TestUndefined:
         )
         assert math.isnan(result.value)
         assert math.isnan(result.low)
-        assert result.status == "undefined: one category"
+        assert result.reason == Reason(Cause.ONE_CATEGORY)
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_no_unit_with_two_ratings(self, level):
@@ -85,7 +86,7 @@ class TestUndefined:
             target="stimuli",
         )
         assert math.isnan(result.value)
-        assert result.status == "undefined: no unit with two ratings"
+        assert result.reason == Reason(Cause.NONE, of="unit with two ratings")
         assert (result.n_items, result.n_raters, result.n_ratings) == (0, 0, 0)
 
     def test_nothing_at_all(self):
@@ -100,12 +101,11 @@ class TestUndefined:
         result = krippendorff_alpha(
             matrix, level=level, n_boot=200, seed=3, interval="percentile", target="stimuli"
         )
-        undefined = int(result.method.split(", ")[-1].split()[0])
         # A replicate misses the one informative unit with probability (3/4)^4 = .316: those left
         # are no fair sample, so they carry no interval.
-        assert 40 <= undefined <= 90
+        assert 40 <= result.interval.undefined <= 90
         assert math.isnan(result.low)
-        assert result.method.endswith("no interval: too many replicates are undefined")
+        assert result.reason == Reason(Cause.UNDEFINED_REPLICATES)
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_few_undefined_replicates_leave_an_interval(self, level):
@@ -196,7 +196,7 @@ class TestDistance:
             target="stimuli",
         )
         assert krippendorff_alpha(matrix, level="nominal").value < result.value < 0.849107
-        assert result.method.startswith("Krippendorff's alpha, given distance")
+        assert result.options == ("given distance",)
 
     def test_over_the_categories_of_a_nominal_scale(self):
         frame = pl.DataFrame(
@@ -369,18 +369,13 @@ def test_raters_that_share_no_unit_of_a_label_can_be_left_out():
 class TestRatings:
     def test_level_follows_the_scale(self):
         ratings = panel()
-        assert (
-            krippendorff_alpha(ratings, target="sample")["label 1"].method
-            == "Krippendorff's alpha, ordinal"
-        )
+        ordinal = krippendorff_alpha(ratings, target="sample")["label 1"]
+        assert ordinal.options == ("ordinal",)
         binary = Ratings(
             pl.DataFrame({"stimulus": ["a", "a"], "rater": ["p", "q"], "value": [0, 1]}),
             scale="binary",
         )
-        assert (
-            krippendorff_alpha(binary, target="sample")["rating"].method
-            == "Krippendorff's alpha, nominal"
-        )
+        assert krippendorff_alpha(binary, target="sample")["rating"].options == ("nominal",)
 
     def test_a_label_equals_its_matrix(self):
         ratings = panel()
@@ -401,13 +396,13 @@ class TestRatings:
             seed=1,
             interval="percentile",
             target="stimuli",
-        )
+        )["pooled"]
         matrix = np.concatenate([ratings.matrix(name) for name in ratings.label_names], axis=1)
         assert pooled.value == pytest.approx(
             krippendorff_alpha(matrix, level="interval").value, abs=1e-12
         )
         assert (pooled.n_items, pooled.n_ratings) == (180, 720)
-        assert "pooled over labels" in pooled.method
+        assert "pooled over labels" in pooled.options
         assert pooled.low < pooled.value < pooled.high
 
     def test_only_first_main_answers_count(self):
@@ -437,7 +432,7 @@ class TestRatings:
             Ratings(frame, scale="0-7"), n_boot=30, seed=1, interval="percentile", target="stimuli"
         )
         assert result["joy"].ok
-        assert result["awe"].status == "undefined: no unit with two ratings"
+        assert result["awe"].reason == Reason(Cause.NONE, of="unit with two ratings")
 
     def test_text_is_refused(self):
         frame = pl.DataFrame({"stimulus": ["a"], "rater": ["p"], "text": ["oh"]})

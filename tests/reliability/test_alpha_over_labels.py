@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha, over_labels
 
@@ -103,10 +104,8 @@ def test_leaving_out_gives_the_interval_of_the_mean():
         for one in ratings.stimulus_names
     ]
     assert found.se == pytest.approx(np.sqrt(39 / 40 * ((left_out - np.mean(left_out)) ** 2).sum()))
-    assert (found.target, found.method) == (
-        "stimuli",
-        "Krippendorff's alpha, mean of 3 labels, jackknife over stimuli",
-    )
+    assert (found.target, found.interval) == ("stimuli", IntervalFact("jackknife", ("stimuli",)))
+    assert (found.statistic, found.options) == ("Krippendorff's alpha", ("mean of 3 labels",))
     both = over_labels(krippendorff_alpha(ratings))
     assert both.target == "both"
     assert both.se > found.se
@@ -135,14 +134,14 @@ def test_labels_without_alpha_are_left_out_and_counted():
     )
     found = over_labels(result)
     assert found.value == pytest.approx(result.to_frame()["value"].to_numpy()[:2].mean())
-    assert "mean of 2 labels" in found.method
+    assert found.options == ("mean of 2 labels",)
     alone = over_labels(
         krippendorff_alpha(
             Ratings(flat, scale="0-7"), n_boot=100, seed=1, interval="percentile", target="stimuli"
         )
     )
     assert np.isnan(alone.value)
-    assert alone.status.startswith("undefined: ")
+    assert alone.reason == Reason(Cause.UNDEFINED_EVERYWHERE, of="Krippendorff's alpha")
 
 
 def test_unknown_average():

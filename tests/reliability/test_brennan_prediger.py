@@ -12,6 +12,7 @@ import pytest
 from tests.reliability.test_coefficients import DISTRIBUTION, RAW4, from_distribution
 
 from affectlab.cli import main
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import fairness, list_metrics
 from affectlab.ratings import Ratings
 from affectlab.reliability import brennan_prediger, list_coefficients, percent_agreement
@@ -46,7 +47,7 @@ def test_by_hand() -> None:
 def test_what_is_not_defined() -> None:
     assert brennan_prediger([[1, 1], [1, 1]], scale="1-3").value == 1
     lonely = brennan_prediger([[1, nan], [nan, 2]], scale="1-3")
-    assert lonely.status == "undefined: no unit with two ratings"
+    assert lonely.reason == Reason(Cause.NONE, of="unit with two ratings")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,8 @@ import pytest
 
 from affectlab.cli import main
 from affectlab.core.errors import InputError
-from affectlab.core.render.intervals import notes_of
+from affectlab.core.facts import Cause, IntervalFact, Reason
+from affectlab.core.wording import notes_of
 from affectlab.ratings import Ratings, read_ratings, write_ratings
 from affectlab.reliability import (
     concordance,
@@ -63,6 +65,15 @@ def without(ratings: Ratings, actor: int) -> Ratings:
     return ratings.select(stimuli=NAMES[actor != ACTOR].tolist())
 
 
+ACTORS = IntervalFact("jackknife", ("actors",))
+BOTH = IntervalFact("jackknife", ("actors", "raters"))
+FEW = Reason(Cause.FEW_UNITS, 4, 5, "actors")
+
+
+def interval_of(row: dict[str, Any]) -> IntervalFact | None:
+    return IntervalFact.of_row(row["interval"])
+
+
 STATISTICS = {
     "alpha": krippendorff_alpha,
     "fleiss": fleiss_kappa,
@@ -87,7 +98,7 @@ def test_errors_are_those_of_leaving_out_actors(name: str) -> None:
     apart = left_out - left_out.mean()
     assert found["se"] == pytest.approx(np.sqrt(7 / 8 * (apart**2).sum()), rel=1e-9)
     assert found["target"] == "actors"
-    assert found["method"].endswith("jackknife over actors")
+    assert interval_of(found) == ACTORS
     # Named, as a mapping, and of an array by place it is the same.
     of = dict(zip(NAMES.tolist(), ACTOR.tolist(), strict=True))
     for cluster in ("actor", of):
@@ -114,9 +125,9 @@ def test_stimuli_one_by_one_are_what_they_were(function) -> None:
         assert [row[k] for k in ("se", "low", "high")] == pytest.approx(
             [rows[0][k] for k in ("se", "low", "high")], rel=1e-9
         )
-    assert rows[0]["method"].endswith("jackknife over stimuli and raters")
+    assert interval_of(rows[0]) == IntervalFact("jackknife", ("stimuli", "raters"))
     own = function(ratings, **options).tables[0].frame.row(0, named=True)
-    assert own["method"].endswith("jackknife over actors and raters")
+    assert interval_of(own) == BOTH
     assert own["high"] - own["low"] > 1.2 * (rows[0]["high"] - rows[0]["low"])
     assert own["value"] == rows[0]["value"]
 
@@ -138,8 +149,8 @@ def test_models_beside_people() -> None:
         "stimuli",
     )
     # What is drawn there are labels.
-    labels = mean_spearman(people, model, target="labels")["m"].method
-    assert labels.endswith("one of the labels gives no error")
+    labels = mean_spearman(people, model, target="labels")["m"].reason
+    assert labels == Reason(Cause.SINGLE_UNIT, of="labels")
     # Of arrays: the cluster of each unit.
     data = answers()
     array = mean_spearman(data[:1], data[None, 1:2], cluster=ACTOR)
@@ -160,7 +171,7 @@ def test_scales_of_several_items_and_traces() -> None:
         scale="0-7",
     ).with_stimuli(both.stimuli)
     found = internal_consistency(items)
-    assert found.tables[0].frame["method"][0].endswith("jackknife over actors and raters")
+    assert interval_of(found.tables[0].frame.row(0, named=True)) == BOTH
     single = internal_consistency(items, cluster="none")
     assert single.tables[0].frame["se"][0] < found.tables[0].frame["se"][0]
     table = table_of(answers()[:3, :])
@@ -175,7 +186,7 @@ def test_scales_of_several_items_and_traces() -> None:
         scale="0-9",
     ).with_stimuli(table.stimuli)
     found = traces(traced, max_lag=0)
-    assert found.tables[0].frame["method"][0].endswith("jackknife over actors and raters")
+    assert interval_of(found.tables[0].frame.row(0, named=True)) == BOTH
 
 
 def test_few_actors_give_no_interval_and_a_sentence() -> None:
@@ -184,7 +195,7 @@ def test_few_actors_give_no_interval_and_a_sentence() -> None:
         options = {"n_splits": 3} if function is split_half else {}
         row = function(few, **options).tables[0].frame.row(0, named=True)
         assert np.isnan([row["se"], row["low"], row["high"]]).all()
-        assert row["method"].endswith("no interval: 4 actors, expected 5 or more")
+        assert Reason.of_row(row["reason"]) == FEW
         own = function(few, cluster="none", **options).tables[0].frame.row(0, named=True)
         assert own["low"] < own["value"] == row["value"] < own["high"]
     # About other raters there is one.
@@ -220,8 +231,8 @@ def test_verbs_take_clusters(verb: str, tmp_path, capsys) -> None:
             main(["reliability", verb, str(path), "--scale", "0-7", "--json", *cluster])
         found = json.loads(capsys.readouterr().out)["result"]
         table = found[{"agreement": "krippendorff_alpha"}.get(verb, verb.replace("-", "_"))]
-        over.append(table[0]["method"].rpartition("over ")[2])
-    assert over == ["actors and raters", "stimuli and raters", "actors and raters"]
+        over.append(table[0]["interval"]["over"])
+    assert over == [["actors", "raters"], ["stimuli", "raters"], ["actors", "raters"]]
 
 
 def test_draws_of_clusters_depend_on_their_names_alone() -> None:
@@ -317,7 +328,7 @@ def test_kappa_of_two_raters_leaves_actors_out() -> None:
     )
     apart = left_out - left_out.mean()
     assert pair.se == pytest.approx(np.sqrt(7 / 8 * (apart**2).sum()), rel=1e-9)
-    assert (pair.target, pair.method[-21:]) == ("actors", "jackknife over actors")
+    assert (pair.target, pair.interval) == ("actors", ACTORS)
     named = weighted_kappa(*data[:2], scale="0-7", cluster=ACTOR)
     assert (named.se, named.low, named.high) == pytest.approx((pair.se, pair.low, pair.high))
     # A cluster of each item is what it was, in value and interval, for every pair and label.
@@ -330,7 +341,7 @@ def test_kappa_of_two_raters_leaves_actors_out() -> None:
     assert plain["target"].unique().to_list() == ["stimuli"]
     few = pairwise_kappa(table_of(data).select(stimuli=NAMES[ACTOR < 4].tolist()))
     assert few.frame["low"].is_nan().all()
-    assert few.frame["method"][0].endswith("no interval: 4 actors, expected 5 or more")
+    assert Reason.of_row(few.frame["reason"][0]) == FEW
 
 
 def test_two_ratings_drawn_at_random_leave_actors_out() -> None:
@@ -338,7 +349,7 @@ def test_two_ratings_drawn_at_random_leave_actors_out() -> None:
     found = random_pair_kappa(table_of(data), seed=3)["rating"]
     plain = random_pair_kappa(table_of(data), seed=3, cluster="none")["rating"]
     assert found.value == plain.value
-    assert (found.target, found.method[-21:]) == ("actors", "jackknife over actors")
+    assert (found.target, found.interval) == ("actors", ACTORS)
     assert found.high - found.low > plain.high - plain.low
     single = {name: name for name in NAMES.tolist()}
     same = random_pair_kappa(table_of(data), seed=3, cluster=single)["rating"]

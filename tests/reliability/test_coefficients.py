@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from affectlab import Ratings
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import NO_VARIATION
+from affectlab.core.facts import Cause, Formula, Reason
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
     brennan_prediger,
@@ -129,11 +129,13 @@ def test_declared_levels_change_gwet_and_not_fleiss() -> None:
 
 
 def test_what_is_not_defined() -> None:
-    assert fleiss_kappa([[1, 1], [1, 1]], scale="1-3").status == "undefined: one category"
+    assert fleiss_kappa([[1, 1], [1, 1]], scale="1-3").reason == Reason(Cause.ONE_CATEGORY)
     assert gwet_ac([[1, 1], [1, 1]], scale="1-3").value == 1
     lonely = [[1, nan], [nan, 2]]
     for function in (fleiss_kappa, gwet_ac):
-        assert function(lonely, scale="1-3").status == ("undefined: no unit with two ratings")
+        assert function(lonely, scale="1-3").reason == Reason(
+            Cause.NONE, of="unit with two ratings"
+        )
         with pytest.raises(InputError, match="off"):
             function([[1, 9], [1, 2]], scale="1-3")
         with pytest.raises(InputError, match="scale"):
@@ -423,12 +425,10 @@ def test_nine_complete_units_of_a_crowd() -> None:
     assert table["rating", "1,k"].value > 0.1
     listwise = intraclass_correlation(data, missing="listwise")
     for (_, form), estimate in listwise:
-        assert "listwise deletion of 1,991 units" in estimate.method
+        assert "listwise deletion of 1,991 units" in estimate.options
         assert estimate.n_items == 9
         if form.endswith("k"):
-            assert estimate.status == (
-                "undefined: the variance between units is estimated below zero"
-            )
+            assert estimate.reason == Reason(Cause.NEGATIVE_VARIANCE)
             assert math.isnan(estimate.value)
             assert math.isnan(estimate.low)
         else:
@@ -453,7 +453,7 @@ def test_values_are_those_of_correlations(seed: int, missing: str) -> None:
         else:
             assert math.isnan(estimate.value)
             assert math.isnan(estimate.low)
-            assert estimate.status.startswith("undefined: ")
+            assert estimate.reason is not None
 
 
 @pytest.mark.parametrize("apart", [0.0, 1e-7])
@@ -465,25 +465,26 @@ def test_units_alike_on_average_have_no_interval(apart: float) -> None:
     data = np.array([[0.0, 0, 1], [2, 3, 2], [3, 2, 2]]) + apart * np.arange(3)
     row = intraclass_correlation(data, forms=["2,1"], interval="analytic")["rating", "2,1"]
     assert row.value == pytest.approx(-1 / 9, abs=1e-6)
-    assert row.method.endswith(NO_VARIATION)
+    assert row.reason == Reason(Cause.NO_VARIATION)
 
 
 def test_raters_who_differ_in_level_alone() -> None:
     levels = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]) + 2 * np.arange(4)[:, None]
     table = intraclass_correlation(levels, interval="analytic")
-    assert "raters differ in level alone" in table["rating", "2,1"].method
-    assert "F interval" not in table["rating", "2,1"].method
-    assert "F interval" in table["rating", "1,1"].method
+    assert table["rating", "2,1"].reason == Reason(Cause.ONLY_LEVELS)
+    assert table["rating", "2,1"].interval is None
+    assert table["rating", "1,1"].interval.formula is Formula.F
     levels[1, 3] = nan
     gap = intraclass_correlation(levels, interval="analytic")
     for form in ("3,1", "3,k"):
         row = gap["rating", form]
-        assert (row.value, row.status, row.target) == (1.0, "ok", "none")
-        assert row.method.endswith(NO_VARIATION)
-    assert "raters differ in level alone" in gap["rating", "2,1"].method
+        assert (row.value, row.ok, row.target) == (1.0, True, "none")
+        assert row.reason == Reason(Cause.NO_VARIATION)
+    assert gap["rating", "2,1"].reason == Reason(Cause.ONLY_LEVELS)
     assert gap["rating", "2,1"].value == pytest.approx(table["rating", "2,1"].value)
     flat = intraclass_correlation(np.full((3, 5), 0.1))["rating", "1,1"]
-    assert "interval" not in flat.method
+    assert flat.interval is None
+    assert flat.reason == Reason(Cause.NONE, of="variance")
 
 
 def test_units_alike_have_a_reliability_of_0() -> None:
@@ -493,7 +494,7 @@ def test_units_alike_have_a_reliability_of_0() -> None:
     data[0, 0] = nan
     table = intraclass_correlation(data, interval="analytic")
     for _, row in table:
-        assert (row.value, row.low, row.status) == (0, 0, "ok")
+        assert (row.value, row.low, row.ok) == (0, 0, True)
         assert row.high > 0
 
 
@@ -506,24 +507,26 @@ def test_means_that_are_all_the_same() -> None:
 
 def test_what_intraclass_correlations_cannot_say() -> None:
     lonely = [[1, nan, 3], [nan, 2, nan]]
-    for data, status in (
-        ([[1, 2, 3]], "undefined: fewer than two raters"),
-        (lonely, "undefined: no unit with two ratings"),
-        ([[1, nan], [2, nan]], "undefined: fewer than two units"),
+    for data, reason in (
+        ([[1, 2, 3]], Reason(Cause.FEWER, least=2, of="raters")),
+        (lonely, Reason(Cause.NONE, of="unit with two ratings")),
+        ([[1, nan], [2, nan]], Reason(Cause.FEWER, least=2, of="units rated by everyone")),
     ):
-        assert status in intraclass_correlation(data)["rating", "1,1"].status
+        assert intraclass_correlation(data)["rating", "1,1"].reason == reason
     for missing in ("available", "listwise"):
         flat = intraclass_correlation(np.full((3, 5), 0.1), missing=missing)
-        assert flat["rating", "2,1"].status == "undefined: no variance"
+        assert flat["rating", "2,1"].reason == Reason(Cause.NONE, of="variance")
     # Every rater rated one unit.
     apart = np.full((6, 3), nan)
     apart[np.arange(6), np.arange(6) // 2] = [1, 2, 4, 4, 7, 9]
     table = intraclass_correlation(apart)
     assert table["rating", "1,1"].ok
-    assert "tell raters and noise apart" in table["rating", "2,1"].status
+    assert table["rating", "2,1"].reason == Reason(Cause.CONFOUNDED_RATERS)
     sparse = [[1, 2, nan, nan], [1, nan, 3, nan], [nan, 2, 3, 4]]
     listwise = intraclass_correlation(sparse, missing="listwise")
-    assert listwise["rating", "2,1"].status == "undefined: fewer than two units rated by everyone"
+    assert listwise["rating", "2,1"].reason == Reason(
+        Cause.FEWER, least=2, of="units rated by everyone"
+    )
     # One unit with two ratings says little of noise.
     lone = intraclass_correlation([[1, 2, 3, 4], [2, nan, nan, nan]], interval="analytic")[
         "rating", "1,1"
@@ -601,7 +604,7 @@ def test_bca_of_alpha(target: str) -> None:
     assert bca.se == percentile.se
     if target == "stimuli":
         assert (bca.low, bca.high) != (percentile.low, percentile.high)
-    assert "bca bootstrap" in bca.method
+    assert (bca.interval.kind, bca.interval.replicates) == ("bca", 400)
     with pytest.raises(InputError, match="interval"):
         krippendorff_alpha(data, level="interval", interval="basic", n_boot=10, target="stimuli")
 
@@ -634,6 +637,7 @@ def test_one_category_is_said_without_a_warning_of_numpy(coefficient):
     r = Ratings(table, scale={"l": "nominal:k", "m": "nominal:u,v"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        status = coefficient(r).to_frame()["status"].to_list()
+        found = coefficient(r).to_frame()
     agreed = coefficient is percent_agreement
-    assert status == ["ok" if agreed else "undefined: one category", "ok"]
+    assert found["status"].to_list() == ["ok" if agreed else "undefined", "ok"]
+    assert agreed or found["reason"][0] == Cause.ONE_CATEGORY

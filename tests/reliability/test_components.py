@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause
 from affectlab.reliability import intraclass_correlation, variance_components
 from affectlab.reliability.components.designs import crossed
 from affectlab.reliability.components.restricted_likelihood import (
@@ -161,21 +162,19 @@ def test_a_factor_without_variance_has_an_interval_from_zero() -> None:
 
 
 def test_what_cannot_be_told() -> None:
-    def status(**columns: list[object]) -> str:
+    def cause(**columns: list[object]) -> str:
         table = pl.DataFrame(columns, strict=False)
         ratings = Ratings(table, scale="interval")
-        return str(variance_components(ratings).to_frame()["status"][0])
+        return str(variance_components(ratings).to_frame()["reason"][0])
 
-    one = status(stimulus=list("abc"), rater=list("rrr"), value=[1.0, 2.0, 4.0])
-    assert one == "undefined: fewer than two levels of rater"
-    alone = status(stimulus=list("abc"), rater=list("rst"), value=[1.0, 2.0, 4.0])
-    assert alone == "undefined: the ratings do not tell the factors apart"
-    same = status(stimulus=list("aabb"), rater=list("rsrs"), value=[1.0] * 4)
-    assert same == "undefined: no variance"
-    unanimous = status(stimulus=list("aabb"), rater=list("rsrs"), value=[1.0, 1.0, 2.0, 2.0])
-    assert unanimous == (
-        "undefined: answers to one stimulus never differ, which leaves no residual"
-    )
+    one = cause(stimulus=list("abc"), rater=list("rrr"), value=[1.0, 2.0, 4.0])
+    assert one == Cause.FEWER
+    alone = cause(stimulus=list("abc"), rater=list("rst"), value=[1.0, 2.0, 4.0])
+    assert alone == Cause.INSEPARABLE_FACTORS
+    same = cause(stimulus=list("aabb"), rater=list("rsrs"), value=[1.0] * 4)
+    assert same == Cause.NONE
+    unanimous = cause(stimulus=list("aabb"), rater=list("rsrs"), value=[1.0, 1.0, 2.0, 2.0])
+    assert unanimous == Cause.NO_RESIDUAL_WITHIN
 
 
 def test_bad_input_is_one_sentence() -> None:

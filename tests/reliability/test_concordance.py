@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.core.inference import DrawnTarget, Resampled
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
@@ -140,13 +141,13 @@ def test_a_gold_standard_is_not_resampled() -> None:
 
 def test_nothing_varies_or_is_shared() -> None:
     result = concordance([[1, 1, 1], [1, 1, 1]])
-    assert result.to_frame()["status"][0] != "ok"
-    assert result.to_frame("raters")["status"][0] == "undefined: all answers are equal"
+    assert result.to_frame()["status"][0] == "undefined"
+    assert result.to_frame("raters")["reason"][0] == Cause.CONSTANT
     constant = concordance([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]]).to_frame("raters")
     assert constant["value"][0] == 0
     assert np.isnan(constant["correlation"][0])
     apart = np.array([[1.0, 2.0, np.nan, np.nan], [np.nan, np.nan, 1.0, 2.0]])
-    assert "share two stimuli" in concordance(apart).to_frame()["status"][0]
+    assert concordance(apart).to_frame()["reason"][0] == Cause.NONE
     with pytest.raises(InputError, match="concordance needs answers in an order"):
         concordance(
             Ratings({"stimulus": ["a"], "rater": ["r"], "value": ["x"]}, scale="nominal:x,y")

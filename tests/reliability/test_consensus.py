@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import consensus_flow
 
@@ -52,7 +53,7 @@ def test_emonet_face_binary(shared_data):
         assert batch.inferred
         assert batch.items == 19_999
         assert math.isnan(batch.agreement)
-        assert batch.status.startswith("undefined: ")
+        assert batch.reason == Reason(Cause.BATCHES_ALIKE)
     assert batches[1].agreement_low < 0.8283 < batches[1].agreement_high
     assert batches[4].agreement_low < 0.9429 < batches[4].agreement_high
 
@@ -125,7 +126,7 @@ class TestPlainSequences:
     def test_nothing(self):
         flow = consensus_flow(np.full((2, 3), NAN))
         assert flow.batches[0].items == 0
-        assert flow.batches[0].status == "undefined: no items"
+        assert flow.batches[0].reason == Reason(Cause.NONE, of="items")
 
 
 class TestContrastive:

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation
 
@@ -63,8 +64,8 @@ def test_raters_without_a_correlation_are_counted():
     assert result.n_raters == 2
     assert table.frame["n_undefined"].to_list() == [2]
     by_rater = interrater_correlation(matrix, by_rater=True)
-    assert by_rater["rating", "2"].status == "undefined: constant ratings"
-    assert by_rater["rating", "3"].status == "undefined: fewer than two examples shared"
+    assert by_rater["rating", "2"].reason == Reason(Cause.CONSTANT, of="ratings")
+    assert by_rater["rating", "3"].reason == Reason(Cause.FEWER, least=2, of="shared examples")
     assert result.value == pytest.approx(
         np.mean([by_rater["rating", "0"].value, by_rater["rating", "1"].value])
     )
@@ -98,5 +99,5 @@ def test_fisher_interval_covers():
 def test_nothing_to_correlate():
     result = interrater_correlation([[1, NAN], [NAN, 2]])["rating"]
     assert math.isnan(result.value)
-    assert result.status == "undefined: no rater with a defined correlation"
+    assert result.reason == Reason(Cause.NONE, of="rater with a defined correlation")
     assert len(interrater_correlation(np.full((2, 3), NAN), by_rater=True)) == 0

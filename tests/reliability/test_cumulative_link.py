@@ -12,6 +12,7 @@ from scipy.special import expit, ndtr, stdtr, stdtrit
 from tests.reliability.mixed_model_data import made
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause
 from affectlab.core.result import Result
 from affectlab.reliability import mixed_model, variance_components
 from affectlab.reliability.components.cumulative_link import CumulativeModel, fit_cumulative
@@ -230,4 +231,4 @@ def test_what_cannot_be_fitted() -> None:
     value = np.where(s % 3 == 0, 1, rng.integers(0, 2, 48))
     table = {"stimulus": s, "rater": r, "value": value, "third": s % 3 == 0}
     result = mixed_model(Ratings(table, scale="binary"), fixed=["third"], link="logit")
-    assert result.to_frame()["status"][0] == "undefined: the likelihood has no maximum"
+    assert result.to_frame()["reason"][0] == Cause.NO_MAXIMUM

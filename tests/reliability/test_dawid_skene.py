@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.ratings import Ratings
 from affectlab.reliability import dawid_skene
 from affectlab.reliability.categories.dawid_skene import (
@@ -56,7 +57,7 @@ def test_two_raters_who_agree_are_right() -> None:
     assert found.to_frame()["value"].to_list() == [1.0, 1.0]
     assert found.to_frame("consensus")["category"].to_list() == ["0", "0", "1", "1", "0", "1"]
     assert found.to_frame("classes")["value"].to_list() == [0.5, 0.5]
-    assert "no interval: no draws" in found.to_frame()["method"][0]
+    assert found.to_frame()["reason"][0] == Cause.NO_DRAWS
 
 
 def test_the_formula_of_a_plain_loop() -> None:

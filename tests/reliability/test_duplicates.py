@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from rich.console import Console
 
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import duplicate_raters, mean_opinion_scores, screen, subject_model
 from affectlab.reliability.duplicates import _chernoff
@@ -91,11 +92,14 @@ class TestScores:
 
     def test_each_keeps_a_bias_of_its_own(self) -> None:
         matrix, _ = honest(5, 200, 0)
-        both = subject_model(with_copy(matrix, shift=8)).raters_frame()
+        both = subject_model(with_copy(matrix, shift=8)).table("raters").frame
         assert both["bias"][5] - both["bias"][0] == pytest.approx(8)
-        assert both["status"].to_list() == [
-            "counts as one with '5'", *["ok"] * 4, "counts as one with '0'"
-        ]  # fmt: skip
+        assert both["status"].to_list() == ["doubtful", *["ok"] * 4, "doubtful"]
+        assert [Reason.of_row(why) for why in both["reason"]] == [
+            Reason(Cause.COUNTED_AS_ONE, of="'5'"),
+            *[None] * 4,
+            Reason(Cause.COUNTED_AS_ONE, of="'0'"),
+        ]
 
     def test_three_copies_are_one_source(self) -> None:
         matrix, score = honest(5, 200, 3)
@@ -196,7 +200,8 @@ class TestCountedAsOne:
         assert note.endswith(
             "not enough to call one a copy of the other, but they count as one rater"
         )
-        assert model.raters_frame()["status"][4] == "counts as one with '0'"
+        reason = Reason.of_row(model.table("raters").frame["reason"][4])
+        assert reason == Reason(Cause.COUNTED_AS_ONE, of="'0'")
         assert "raters who answer alike: '0' and '4'" in repr(model)
         assert subject_model(with_copy(matrix), method="p910").counted_as_one == ()
 

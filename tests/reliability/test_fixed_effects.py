@@ -12,6 +12,7 @@ import pytest
 from tests.reliability.mixed_model_data import made
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.ratings import read_ratings
 from affectlab.reliability import mixed_model
@@ -144,8 +145,10 @@ def test_models_beside_people_are_an_attribute_of_raters() -> None:
     assert row["low"] < -1 < row["high"] < 0
     # Between 8 raters there are some 6 degrees of freedom.
     assert 3 < row["df"] < 10
-    people = mixed_model(ratings, fixed=["rater_kind"]).to_frame("terms")
-    assert people["status"].to_list() == ["undefined: fewer than two values of rater_kind"]
+    people = mixed_model(ratings, fixed=["rater_kind"]).table("terms").frame
+    assert Reason.of_row(people["reason"][0]) == Reason(
+        Cause.FEWER, least=2, of="values of rater_kind"
+    )
 
 
 def test_labels_may_be_an_attribute() -> None:
@@ -229,27 +232,28 @@ def test_what_stimuli_belong_to_is_drawn_by_default() -> None:
 
 
 def test_what_cannot_be_told() -> None:
-    def status(**columns: list[Any]) -> str:
+    def cause(**columns: list[Any]) -> str:
         ratings = Ratings(pl.DataFrame(columns, strict=False), scale="interval")
         result = mixed_model(ratings, fixed=["one", "two"])
         assert result.sentences[0].startswith("Nothing can be tested: ")
-        return str(result.to_frame()["status"][0])
+        assert result.to_frame()["status"][0] == "undefined"
+        return str(result.to_frame()["reason"][0])
 
     cells = {"stimulus": list("aabbccdd"), "rater": list("rs") * 4}
     value = [1.0, 2.0, 2.5, 2.0, 4.0, 7.0, 3.0, 3.5]
-    same = status(**cells, value=value, one=list("kkkkllll"), two=list("mmmmnnnn"))
-    assert same == "undefined: the answers do not tell the effects of attributes apart"
-    single = status(**cells, value=value, one=list("kkkkllll"), two=list("mmmmmmmm"))
-    assert single == "undefined: fewer than two values of two"
-    alike = status(**cells, value=[1.0, 2.0] * 4, one=list("klkllklk"), two=list("mnmnmnmn"))
-    assert alike.startswith("undefined: answers to one rater never differ")
+    same = cause(**cells, value=value, one=list("kkkkllll"), two=list("mmmmnnnn"))
+    assert same == Cause.INSEPARABLE_EFFECTS
+    single = cause(**cells, value=value, one=list("kkkkllll"), two=list("mmmmmmmm"))
+    assert single == Cause.FEWER
+    alike = cause(**cells, value=[1.0, 2.0] * 4, one=list("klkllklk"), two=list("mnmnmnmn"))
+    assert alike == Cause.NO_RESIDUAL_WITHIN
 
 
 def test_attributes_that_explain_everything_leave_nothing_to_test() -> None:
     s, r = (part.ravel() for part in np.indices((6, 4)))
     table = {"stimulus": s, "rater": r, "value": 1.0 * ((s + r) % 2), "odd": (s + r) % 2 == 1}
     result = mixed_model(Ratings(table, scale="interval"), fixed=["odd"])
-    assert result.to_frame()["status"][0].endswith("no residual")
+    assert result.to_frame()["reason"][0] == Cause.NO_RESIDUAL_WITHIN
 
 
 def test_bad_input_is_one_sentence() -> None:

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from affectlab import InputError, Ratings
+from affectlab.core.facts import Formula
 from affectlab.reliability import variance_components
 
 # Brennan (2001), Generalizability Theory: synthetic data sets 1 (persons by 12 items), 3 (persons
@@ -120,7 +121,7 @@ def test_raters_nested_in_tasks() -> None:
     }
     assert variances(found) == pytest.approx(printed, abs=6e-5)
     assert coefficients(found, rater=4, task=3) == pytest.approx((0.55, 0.46), abs=5e-3)
-    rows = found.to_frame("reliability")
+    rows = found.table("reliability").frame
     assert (rows["low"] < rows["value"]).all()
     assert (rows["value"] < rows["high"]).all()
     assert found.sentences[-1].startswith("The reliability of the mean of 4 raters and 3 tasks is")
@@ -157,10 +158,10 @@ def test_ordered_categories_have_decision_studies_on_the_latent_scale() -> None:
     absolute = relative + of["rater"] / 4 + of["session"] / 2
     expected = tuple(of["stimulus"] / (of["stimulus"] + noise) for noise in (relative, absolute))
     assert coefficients(found, rater=4, session=2) == pytest.approx(expected)
-    rows = found.to_frame("reliability")
+    rows = found.table("reliability").frame
     assert (rows["low"] < rows["value"]).all()
     assert (rows["value"] < rows["high"]).all()
-    assert rows["method"].str.contains("delta method").all()
+    assert (rows["interval"].struct.field("formula") == Formula.DELTA).all()
 
 
 def test_the_interval_of_one_facet_follows_from_that_of_one_rating() -> None:

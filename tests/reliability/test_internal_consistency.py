@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.core.inference import Interval
 from affectlab.ratings import Ratings
 from affectlab.reliability import internal_consistency, intraclass_correlation
@@ -129,14 +130,12 @@ def test_what_cannot_be() -> None:
     with pytest.raises(InputError, match="unknown item 'joy'"):
         internal_consistency(table, reverse=["joy"])
     two = internal_consistency(table, items=["rating", "raises"]).to_frame()
-    assert two["status"].to_list() == [
-        "ok",
-        "undefined: a factor of fewer than 3 items is not identified",
-    ]
+    assert two["status"].to_list() == ["ok", "undefined"]
+    assert two["reason"].to_list() == [None, Cause.UNIDENTIFIED_FACTOR]
     constant = attitude()
     constant[:, 0] = 5
     omega = internal_consistency(questionnaire(constant)).to_frame().row(1, named=True)
-    assert omega["status"].startswith("undefined: an item is constant")
+    assert omega["reason"] == Cause.DEPENDENT_ITEMS
     gaps = table.where(~((pl.col("value") == 43) & (pl.arange(pl.len()) < 7)))
     assert "questionnaires lack an item" in internal_consistency(gaps).notes[0]
 

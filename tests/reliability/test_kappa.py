@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from polars.testing import assert_frame_equal
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings, Scale
 from affectlab.reliability import pairwise_kappa, random_pair_kappa, weighted_kappa
 from affectlab.reliability.agreement import kappa_matrix
@@ -96,10 +97,10 @@ class TestWeightedKappa:
 
     def test_undefined(self):
         apart = weighted_kappa([1, NAN], [NAN, 2], scale="0-7")
-        assert apart.status == "undefined: no common items"
+        assert apart.reason == Reason(Cause.NONE, of="common items")
         assert (apart.n_items, apart.n_ratings) == (0, 0)
         one = weighted_kappa([2, 2], [2, 2], scale="0-7")
-        assert one.status == "undefined: one category"
+        assert one.reason == Reason(Cause.ONE_CATEGORY)
         assert math.isnan(one.value)
         # One rater constant, the other not: agreement is what chance gives.
         assert weighted_kappa([2, 2, 2], [1, 2, 3], scale="0-7").value == 0.0
@@ -129,7 +130,7 @@ class TestWeightedKappa:
         wide = pairwise_kappa(np.stack([first, second, first]), scale="0-1")
         assert wide["rating", "0", "1"].high == pytest.approx(most, abs=1e-12)
         few = weighted_kappa([1, 1, 0], [1, 1, 0], scale="0-1")
-        assert few.method.endswith("no interval: not defined without one of the items")
+        assert few.reason == Reason(Cause.UNDEFINED_WITHOUT_ONE, of="items")
 
     def test_rare_answers_of_two_are_held(self):
         rng, covered = np.random.default_rng(3), 0
@@ -147,7 +148,7 @@ class TestWeightedKappa:
         assert rounded.value == weighted_kappa(human, [0, 3, 5, 7], scale="0-7").value
         cut = pairwise_kappa([human, model], scale="0-7", truncate=True)["rating", "0", "1"]
         assert cut.value == weighted_kappa(human, [0, 2, 4, 6], scale="0-7").value
-        assert cut.method.endswith("fractions dropped")
+        assert cut.options[-1] == "fractions dropped"
 
     @pytest.mark.parametrize("scale", ["0-7", Scale.parse("0-7"), list(range(8))])
     def test_scale_forms(self, scale):
@@ -205,9 +206,11 @@ class TestPairwise:
         alone = pairwise_kappa(ratings, weights=weights, target="sample").frame
         whole = pairwise_kappa(ratings, weights=weights).frame
         ends = ("se", "low", "high")
-        assert alone.drop(*ends, "target").equals(whole.drop(*ends, "target"))
+        others = (*ends, "target", "interval", "method")
+        assert alone.drop(others).equals(whole.drop(others))
         assert all(alone[end].is_nan().all() for end in ends)
         assert set(alone["target"]) == {"none"}
+        assert alone["interval"].is_null().all()
         assert whole["low"].is_not_nan().all()
         with pytest.raises(InputError, match="unknown target 'both'"):
             pairwise_kappa(ratings, target="both")
@@ -256,7 +259,7 @@ class TestPairwise:
     def test_pairs_without_common_items_stay_in_the_table(self):
         table = pairwise_kappa([[1, 2, NAN], [2, 2, NAN], [NAN, NAN, 4]], scale="0-7")
         assert len(table) == 3
-        assert table["rating", "0", "2"].status == "undefined: no common items"
+        assert table["rating", "0", "2"].reason == Reason(Cause.NONE, of="common items")
 
     def test_one_rater_makes_an_empty_table(self):
         assert len(pairwise_kappa([[1, 2, 3]], scale="0-7")) == 0
@@ -305,4 +308,4 @@ class TestRandomPairs:
 
     def test_undefined(self):
         found = random_pair_kappa([[1, NAN], [NAN, 0]], scale="binary", seed=1)
-        assert found.status == "undefined: no common items"
+        assert found.reason == Reason(Cause.NONE, of="common items")

@@ -146,7 +146,7 @@ def test_sets_that_are_not_whole_are_left_out_and_said() -> None:
     first = (ratings.frame["stimulus"] == "s00") & (ratings.frame["label"] == "l4")
     found = krippendorff_alpha(ratings.where(np.array(~first)), level="masi")["label sets"]
     assert found.n_items == 10
-    assert "without 2 incomplete sets" in found.method
+    assert "without 2 incomplete sets" in found.options
 
 
 def test_lists_of_what_was_chosen_are_sets() -> None:

@@ -15,17 +15,17 @@ import affectlab
 from affectlab import Ratings
 from affectlab.analysis import circumplex
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import infer
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, Sums, from_sums
 from affectlab.evaluation import alignment, discrepancy, recognition
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability import (
-    coefficient,
     concordance,
     internal_consistency,
     interrater_correlation,
 )
-from affectlab.reliability.agreement import load_coefficients
+from affectlab.reliability.agreement import Coefficient, load_coefficients
 from affectlab.reliability.rater_agreement import rater_agreement
 
 PEOPLE = [f"p{k}" for k in range(6)]
@@ -209,17 +209,16 @@ def finn_r(given: Answers) -> Statistic:
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(given.label, minlength=n),
-        undefined="undefined: no unit with two ratings",
+        undefined=Reason(Cause.NONE, of="unit with two ratings"),
     )
 
 
 def test_sums_over_stimuli_give_no_interval_about_raters() -> None:
-    made = coefficient(title="Finn's r")(finn_r)
+    made = Coefficient("finn_r", "Finn's r", finn_r)
     ratings = valence(answers())
     found = made(ratings)["valence"]
     assert found.target == "stimuli"
-    assert "jackknife over stimuli" in found.method
-    assert "raters" not in found.method
+    assert found.interval == IntervalFact("jackknife", ("stimuli",))
     assert found.se == pytest.approx(made(ratings, target="stimuli")["valence"].se)
     for target in ("both", "raters"):
         with pytest.raises(InputError, match=f"target '{target}': not possible for Finn's r"):
@@ -248,7 +247,7 @@ def test_sums_that_know_raters_are_drawn_over_them() -> None:
             n_items=[4, 0],
             n_raters=[4, 0],
             n_ratings=[4, 0],
-            undefined="undefined",
+            undefined="",
         )
 
     sums = np.column_stack([np.arange(4.0), np.ones(4)])
@@ -262,8 +261,7 @@ def test_sums_that_know_raters_are_drawn_over_them() -> None:
 def test_a_table_of_coefficients_takes_one_about_stimuli(monkeypatch) -> None:
     """By default each has the widest target it can; what was asked for by name is refused."""
     room = importlib.import_module("affectlab.reliability.agreement.coefficient")
-    made = coefficient(title="Finn's r", lines=())(finn_r)
-    monkeypatch.setitem(room._OURS, "finn_r", made.coefficient)
+    monkeypatch.setitem(room._OURS, "finn_r", Coefficient("finn_r", "Finn's r", finn_r))
     ratings = valence(answers())
     table = rater_agreement(ratings, more=True).table("finn_r")
     assert table.frame["target"].to_list() == ["stimuli"]

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import draw_weights
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_spearman
@@ -143,9 +144,9 @@ def test_undefined_correlations_are_said() -> None:
     table = mean_spearman([[1, 2, 3], [1, 1, 1]], [[[1, 2, 4], [1, 2, 3]], [[5, 5, 5], [1, 2, 3]]])
     assert table["0"].value == pytest.approx(1)
     assert table.frame["n_undefined"].to_list() == [1, 2]
-    assert table["1"].status == "undefined: no label with a defined correlation"
+    assert table["1"].reason == Reason(Cause.NONE, of="label with a defined correlation")
     few = mean_spearman([[1, 2, 3]], [[[1, np.nan, np.nan]]], by_label=True)
-    assert few["0", "0"].status == "undefined: fewer than two stimuli shared"
+    assert few["0", "0"].reason == Reason(Cause.FEWER, least=2, of="shared stimuli")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
     interrater_correlation,
@@ -58,7 +59,7 @@ def test_kappa_of_categories_is_unweighted(colours: Ratings) -> None:
     first, second, _ = colours.matrix()
     found = pairwise_kappa(colours)["rating", "r0", "r1"]
     assert found.value == pytest.approx(cohen_kappa_score(first, second), abs=1e-12)
-    assert "nominal" in found.method
+    assert "nominal" in found.options[1]
 
 
 @pytest.mark.parametrize("interval", ["percentile", "bca"])
@@ -70,5 +71,5 @@ def test_many_undefined_replicates_give_no_interval(interval: str) -> None:
     )
     assert found.value == 1
     assert math.isnan(found.low)
-    assert "undefined" in found.method
-    assert "no interval: too many replicates are undefined" in found.method
+    assert found.interval.undefined > 0
+    assert found.reason == Reason(Cause.UNDEFINED_REPLICATES)

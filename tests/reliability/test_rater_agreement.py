@@ -45,11 +45,11 @@ def test_numbers_are_those_of_the_functions() -> None:
     people = ratings.humans()
     found = rater_agreement(ratings, more=True)
     alpha = krippendorff_alpha(people)
-    assert found.to_frame().equals(alpha.frame)
+    assert found.table().frame.equals(alpha.frame)
     own = fleiss_kappa(people, weights="quadratic")
-    assert found.to_frame("fleiss_kappa").equals(own.frame)
-    assert found.to_frame("intraclass_correlation").equals(intraclass_correlation(people).frame)
-    assert found.to_frame("self_consistency").equals(self_consistency(people).frame)
+    assert found.table("fleiss_kappa").frame.equals(own.frame)
+    assert found.table("intraclass_correlation").frame.equals(intraclass_correlation(people).frame)
+    assert found.table("self_consistency").frame.equals(self_consistency(people).frame)
     assert set(list_coefficients()) <= {table.name for table in found.tables}
 
 

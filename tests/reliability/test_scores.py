@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
@@ -281,9 +282,9 @@ class TestPercentAgreement:
         if shares:
             assert result.value == pytest.approx(np.mean(shares))
         else:
-            assert result.status == "undefined: no unit with two ratings"
+            assert result.reason == Reason(Cause.NONE, of="unit with two ratings")
         if 0 < len(shares) < 3:
-            assert result.method.endswith("expected 3 or more")
+            assert result.reason == Reason(Cause.FEW_UNITS, len(shares), 3, "stimuli")
             assert math.isnan(result.low)
         elif len(shares) > 2 and np.ptp(shares) < 1e-9:
             assert math.isnan(result.se)
@@ -326,11 +327,12 @@ class TestSelfConsistency:
         table = self_consistency(
             repeated({"p": [(10, None)], "q": [(10, 14), (20, None)], "r": [(5, 6), (5, 7)]})
         )
-        assert table["p", "absolute difference"].status == "undefined: no repeats"
-        assert table["p", "correlation"].status == "undefined: no repeats"
+        none = Reason(Cause.NONE, of="repeats")
+        assert table["p", "absolute difference"].reason == none
+        assert table["p", "correlation"].reason == none
         assert table["q", "absolute difference"].value == 4
-        assert table["q", "correlation"].status == "undefined: one repeat"
-        assert table["r", "correlation"].status == "undefined: constant ratings"
+        assert table["q", "correlation"].reason == Reason(Cause.FEWER, least=2, of="repeats")
+        assert table["r", "correlation"].reason == Reason(Cause.CONSTANT, of="ratings")
 
     def test_labels_are_kept_apart(self):
         frame = pl.DataFrame(
@@ -348,7 +350,7 @@ class TestSelfConsistency:
     def test_ratings_without_repeats(self):
         frame = pl.DataFrame({"stimulus": ["a"], "rater": ["p"], "value": [1.0]})
         table = self_consistency(Ratings(frame, scale="0-7"))
-        assert set(table.to_frame()["status"]) == {"undefined: no repeats"}
+        assert set(table.to_frame()["reason"]) == {Cause.NONE}
 
     def test_text_is_refused(self):
         frame = pl.DataFrame({"stimulus": ["a"], "rater": ["p"], "text": ["oh"]})

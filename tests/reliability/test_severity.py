@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.ratings import Ratings
 from affectlab.reliability import rater_severity
 
@@ -342,39 +343,36 @@ def test_what_cannot_be_told_is_said() -> None:
     rng = np.random.default_rng(1)
     whole = rng.integers(0, 4, (40, 4)).astype(float)
 
-    def status(answers: np.ndarray, **options: object) -> list[str]:
+    def causes(answers: np.ndarray, **options: object) -> list[str | None]:
         result = rater_severity(table(answers, "0-3"), **options)  # type: ignore[arg-type]
-        return result.to_frame("severities").sort("rater")["status"].to_list()
+        frame = result.to_frame("severities").sort("rater")
+        assert (frame["status"] == "undefined").equals(frame["reason"].is_not_null())
+        return frame["reason"].to_list()
 
     apart = whole.copy()
     apart[:20, 2:], apart[20:, :2] = np.nan, np.nan
-    words = "undefined: raters fall into 2 groups without a stimulus in common that tells"
-    assert status(apart) == [words] * 4
+    assert causes(apart) == [Cause.SEPARATE_GROUPS] * 4
     low = whole.copy()
     low[:, 0] = 0
-    assert status(low) == ["undefined: all answers are at one end of the scale", "ok", "ok", "ok"]
+    assert causes(low) == [Cause.ONE_END, None, None, None]
     middle = whole.copy()
     middle[:, 0] = 1
-    assert status(middle) == ["ok"] * 4
-    assert status(middle, thresholds="own")[0].startswith("undefined: all answers")
+    assert causes(middle) == [None] * 4
+    assert causes(middle, thresholds="own")[0] == Cause.ONE_END_WHERE_INFORMATIVE
     short = whole.copy()
     short[:, 1] = np.minimum(short[:, 1], 2)
-    assert status(short, thresholds="own")[1] == (
-        "undefined: does not use both ends of the scale, as own thresholds need"
-    )
+    assert causes(short, thresholds="own")[1] == Cause.ENDS_UNUSED
     above = np.tile([[0.0, 3.0], [0.0, 3.0], [1.0, 3.0], [0.0, 2.0]], (5, 1))
-    assert status(above)[0].startswith("undefined")
-    assert status(np.full((6, 3), 2.0)) == ["undefined: all answers are the same"] * 3
+    assert causes(above)[0] == Cause.INFINITE_DISTANCE
+    assert causes(np.full((6, 3), 2.0)) == [Cause.ALIKE_ANSWERS] * 3
     alike = np.repeat(whole[:, :1], 3, axis=1)
-    assert status(alike)[0] == (
-        "undefined: raters do not differ: all answers to a stimulus are the same"
-    )
+    assert causes(alike)[0] == Cause.RATERS_AGREE
     constant = np.tile([0.0, 1.0, 2.0], (10, 1))
-    assert status(constant)[0] == "undefined: each rater always gives one answer"
-    assert status(whole[:, :1]) == ["undefined: only one rater; severity compares raters"]
-    assert status(whole[:1])[0] == "undefined: only one stimulus; severity takes several"
+    assert causes(constant)[0] == Cause.ONE_ANSWER_EACH
+    assert causes(whole[:, :1]) == [Cause.ONLY_ONE]
+    assert causes(whole[:1])[0] == Cause.ONLY_ONE
     distance = np.stack([np.tile([0.0, 1.0, 2.0], 10), np.tile([1.0, 2.0, 3.0], 10)], axis=1)
-    assert "the likelihood has no maximum" in status(distance)[0]
+    assert causes(distance)[0] == Cause.NO_FINITE_SEVERITIES
 
 
 def test_bad_input_is_one_sentence() -> None:
@@ -441,20 +439,19 @@ def test_where_the_model_fits_any_answers_there_is_no_fit() -> None:
     two = rater_severity(table(answers[:, :2], "binary"))
     found = two.to_frame()
     assert found["status"].to_list() == ["ok", "ok"]
-    reason = "with so few raters and categories the model fits any answers"
-    assert found["fit_status"].to_list() == [f"undefined: {reason}"] * 2
+    assert found["fit_reason"].to_list() == [Cause.ALWAYS_FITS] * 2
     for name in ("infit", "infit_p", "outfit", "outfit_p"):
         assert found[name].is_nan().all()
-    assert two.notes == (f"rating: no infit of any rater: {reason}",)
+    assert len(two.notes) == 1
     # Here a fourth rater has answers beside the first one's only.
     fourth = np.full((180, 4), np.nan)
     fourth[:90, :3] = answers
     fourth[90:, [0, 3]] = simulate(90, np.array([-0.5, 0.5]), np.zeros(1), 4)
     one = rater_severity(table(fourth, "binary"))
     fit = one.to_frame().sort("rater")
-    assert [status == "ok" for status in fit["fit_status"]] == [True, True, True, False]
+    assert fit["fit_reason"].to_list() == [None, None, None, Cause.ALWAYS_FITS]
     assert fit["infit"].is_nan().to_list() == [False, False, False, True]
-    assert one.notes == (f"rating: no infit of r03: {reason}",)
+    assert "r03" in one.notes[0]
 
 
 def test_without_severities_tables_have_all_their_columns() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import spearmanr
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import split_half, subject_model
 from affectlab.reliability.agreement import Half
@@ -143,10 +144,10 @@ def test_collapse_is_counted() -> None:
     matrix = simulate(100, [4, 6, 8, 10, 12, 9])
     found = split_half(matrix, scorer="p910", n_splits=10, seed=0)
     assert found.to_frame()["collapsed"][0] > 10
-    assert "of 20 halves collapsed" in found["rating"].method
+    assert f"{found.to_frame()['collapsed'][0]} of 20 halves collapsed" in found["rating"].options
     sound = split_half(matrix, scorer="reml", n_splits=10, seed=0)
     assert sound.to_frame()["collapsed"][0] == 0
-    assert "collapsed" not in sound["rating"].method
+    assert not any("collapsed" in option for option in sound["rating"].options)
     assert sound["rating"].value > found["rating"].value
 
 
@@ -199,18 +200,21 @@ def test_a_rater_counts_once_per_stimulus() -> None:
     assert split_half(Ratings(twice, scale="interval"), seed=0).frame.equals(once)
 
 
+FEW = Reason(Cause.FEWER, least=2, of="stimuli with ratings in both halves")
+
+
 @pytest.mark.parametrize(
-    ("matrix", "status"),
+    ("matrix", "reason"),
     [
-        ([[1.0, 2.0, 3.0]], "undefined: fewer than two stimuli with ratings in both halves"),
-        ([[1.0, NAN], [NAN, 2.0]], "undefined: fewer than two stimuli"),
-        ([[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]], "undefined: all scores of a half are equal"),
+        ([[1.0, 2.0, 3.0]], FEW),
+        ([[1.0, NAN], [NAN, 2.0]], FEW),
+        ([[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]], Reason(Cause.CONSTANT, of="scores of a half")),
     ],
 )
-def test_undefined(matrix: list[list[float]], status: str) -> None:
+def test_undefined(matrix: list[list[float]], reason: Reason) -> None:
     found = split_half(matrix, scorer="mean", n_splits=4, seed=0)["rating"]
     assert np.isnan(found.value)
-    assert found.status.startswith(status)
+    assert found.reason == reason
 
 
 def test_same_seed_same_bytes() -> None:

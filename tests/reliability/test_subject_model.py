@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import subject_model
 from affectlab.reliability.subject_models import SubjectModel
@@ -96,9 +97,8 @@ class TestP910:
         frame = model.raters_frame()
         (culprit,) = frame.filter(pl.col("status") != "ok")["rater"]
         assert f"rater '{culprit}'" in sentence
-        assert model.to_frame()["status"].unique().to_list() == [
-            "collapsed: one rater has all the weight"
-        ]
+        assert model.to_frame()["status"].unique().to_list() == ["doubtful"]
+        assert model.to_frame()["reason"].unique().to_list() == [Cause.COLLAPSED]
         assert frame["weight_share"].max() > 0.99
 
     def test_full_panel_does_not_collapse(self, shared_data: Path) -> None:
@@ -155,7 +155,7 @@ class TestReml:
         model = subject_model(matrix, prior_df=0)
         expected = np.sqrt(np.var(matrix[0] - matrix[1], ddof=1) / 2)
         np.testing.assert_allclose(inconsistency(model), expected, rtol=1e-7)
-        assert model.raters_frame()["status"].str.starts_with("assumed: two raters").all()
+        assert (model.raters_frame()["reason"] == Cause.EQUAL_RATERS).all()
         np.testing.assert_allclose(scores(model), matrix.mean(axis=0), rtol=1e-9)
 
     def test_three_raters_are_grubbs_estimates(self) -> None:
@@ -244,17 +244,17 @@ class TestReml:
         )
         table, raters = model.to_frame(), model.raters_frame()
         assert np.isnan(table["value"][4])
-        assert table["status"][4].startswith("undefined: one rater")
-        assert raters["status"][3].startswith("undefined: one rater")
+        assert table["reason"][4] == Cause.ONE_RATER_OF_BIAS
+        assert raters["reason"][3] == Cause.ONE_RATER_OF_BIAS
         assert table["status"][:4].unique().to_list() == ["ok"]
-        assert model["4"].status.startswith("undefined")
+        assert model["4"].reason == Reason(Cause.ONE_RATER_OF_BIAS)
 
     def test_no_more_ratings_than_parameters(self) -> None:
         model = subject_model([[1, 0, NAN, 0], [4, NAN, 2, NAN]])
         np.testing.assert_allclose(scores(model), [2.5, 1.5, 0.5, 1.5], atol=1e-9)
         assert model.to_frame()["se"].is_nan().all()
         assert "errors are undefined" in model.notes[0]
-        assert model.raters_frame()["status"].str.starts_with("undefined").all()
+        assert (model.raters_frame()["reason"] == Cause.SATURATED).all()
 
     def test_raters_who_agree_exactly(self) -> None:
         model = subject_model([[1, 2, 3.5], [2, 3, 4.5], [0, 1, NAN]])
@@ -385,9 +385,9 @@ def test_any_data_give_numbers_or_a_status(matrix: np.ndarray, method: str) -> N
         return
     table = model.to_frame()
     assert table.height == (~np.isnan(matrix)).any(axis=0).sum()
-    defined = table.filter(~pl.col("status").str.starts_with("undefined"))
+    defined = table.filter(pl.col("status") != "undefined")
     assert defined["value"].is_finite().all()
-    assert table.filter(pl.col("status").str.starts_with("undefined"))["value"].is_nan().all()
+    assert table.filter(pl.col("status") == "undefined")["value"].is_nan().all()
     known = defined.filter(pl.col("se").is_finite())
     assert (known["low"] <= known["value"]).all()
     assert (known["value"] <= known["high"]).all()

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import affectlab.reliability as reliability
-from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import classification_metrics
 from affectlab.ratings import Ratings
 from affectlab.reliability.stimulus_scores import stimulus_scores
@@ -43,10 +44,10 @@ def gappy(matrix: np.ndarray) -> np.ndarray:
 
 def rows_in(result: Any, table: str) -> list[Estimate]:
     """Rows of a table of a result."""
-    columns = ("value", "se", "low", "high", "method", "status")
+    columns = ("value", "se", "low", "high", "status", "reason")
     return [
-        Estimate(*row[:4], method=row[4], status=row[5])
-        for row in result.to_frame(table).select(columns).iter_rows()
+        Estimate(**{**row, "reason": Reason.of_row(row["reason"])})
+        for row in result.table(table).frame.select(columns).iter_rows(named=True)
     ]
 
 
@@ -134,7 +135,7 @@ def test_unanimous_items_have_no_interval(statistic: str, items: str, n: int) ->
         assert [math.isnan(part) for part in (row.se, row.low, row.high)] == [True] * 3, row
         # Fisher's interval is not known for two pairs, whatever their correlation.
         if row.ok and n > 2:
-            assert NO_INTERVAL in row.method
+            assert row.reason is not None
 
 
 def test_every_statistic_with_an_interval_is_here() -> None:
@@ -177,7 +178,7 @@ def test_one_unit_has_no_interval() -> None:
     )
     assert found.value == 0
     assert math.isnan(found.low)
-    assert NO_INTERVAL in found.method
+    assert found.reason == Reason(Cause.FEW_UNITS, 1, 3, "stimuli")
 
 
 def test_one_who_disagrees_is_enough() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Counter[Any
     def count(function: Any, by: str) -> Counter[Any]:
         calls: Counter[Any] = Counter()
 
+        @wraps(function)
         def called(ratings: Any, *more: Any, **how: Any) -> Any:
             how_said = tuple(sorted((name, repr(value)) for name, value in how.items()))
             if isinstance(ratings, Ratings):

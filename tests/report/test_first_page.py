@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause
 from affectlab.core.inference import wilson_interval
 from affectlab.core.jackknife import Jackknife, LeaveOneOut
 from affectlab.ratings import Ratings
@@ -228,7 +229,7 @@ def test_differences_between_labels_are_no_agreement():
     ]
     frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
     ratings = Ratings(frame, scale="0-7")
-    assert krippendorff_alpha(ratings, by_label=False).value > 0.75
+    assert krippendorff_alpha(ratings, by_label=False)["pooled"].value > 0.75
     assert "not reliable enough (both questions)" in in_words(reliability_question(Study(ratings)))
 
 
@@ -472,9 +473,9 @@ def test_leaving_people_out_is_told_by_the_reliability_of_the_mean(write):
 def alphas(value, low, high, items, *, asked: bool = True) -> Estimates:
     """Alpha of labels, all of which stimuli that are left out move together, up or down."""
     names = [f"l{k}" for k in range(len(value))]
-    status = ["undefined: one category" if math.isnan(v) else "ok" for v in value]
+    reason = [Cause.ONE_CATEGORY if math.isnan(v) else None for v in value]
     table = Estimates.build(
-        {"label": names}, value=value, low=low, high=high, n_items=items, status=status
+        {"label": names}, value=value, low=low, high=high, n_items=items, reason=reason
     )
     n = 400
     step = (np.asarray(high) - np.asarray(low)) / 2 / stats.t.ppf(0.975, n - 1) / np.sqrt(n - 1)

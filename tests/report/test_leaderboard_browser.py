@@ -38,7 +38,7 @@ def hostile(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     for k, name in enumerate(HOSTILE):
         metrics = {
-            "kappa": Estimate(k / 10, low=k / 10 - 0.1, high=k / 10 + 0.1, method=name),
+            "kappa": Estimate(k / 10, name, low=k / 10 - 0.1, high=k / 10 + 0.1),
             name: Estimate(10.0 ** (k * 20), n_items=k),
             "huge": Estimate((-1) ** k * 1.7e308),
         }

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.simulate import panel, recovery, simulate_raters, simulate_truth
 from affectlab.simulate.raters import RaterProfile, Simulation, rater_profile
 
@@ -69,14 +70,14 @@ def test_estimates_passed_in_are_used(simulation: Simulation) -> None:
     assert perfect.labels["spearman"].min() == pytest.approx(1.0)
     half = recovery(simulation, simulation.truth.to_frame().filter(pl.col("label") == "awe"))
     undefined = half.labels.filter(pl.col("label") != "awe")
-    assert undefined["status"].unique().to_list() == ["undefined: fewer than two stimuli"]
+    assert set(undefined["reason"]) == {Cause.FEWER}
     assert undefined["spearman"].is_nan().all()
 
 
 def test_one_rater_and_one_value_are_undefined_not_errors() -> None:
     truth = simulate_truth(5, "mikels", seed=0)
     alone = recovery(simulate_raters(truth, [RaterProfile("a", straight_lining=True)], seed=0))
-    assert alone.labels["status"].unique().to_list() == ["undefined: one value"]
+    assert set(alone.labels["reason"]) == {Cause.CONSTANT}
     assert math.isnan(alone.bias_r)
     assert np.isnan(alone.raters["agreement"][0])
 

@@ -62,7 +62,7 @@ def _same(flow, truth: Flow) -> None:
         contrast = batch.kind == "contrastive"
         rounds[batch.kind, 1 if contrast else batch.batch] = (batch.items, batch.confirmed)
         assert not batch.inferred
-        assert batch.status == "ok"
+        assert batch.reason is None
         assert batch.agreement_low == batch.agreement_high == batch.confirmed / batch.items
     assert rounds == {
         (kind, step): (votes.total(), votes[kind == "affirmative"])

@@ -13,6 +13,7 @@ import polars as pl
 from affectlab.core.arrays import pearson
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import DrawnTarget, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import (
@@ -226,7 +227,7 @@ class _Places:
             n_items=np.repeat(units.sum(axis=1), 2),
             n_raters=np.repeat(raters.sum(axis=1), 2),
             n_ratings=np.repeat(self.n_answers, 2),
-            undefined="undefined: no answers",
+            undefined=Reason(Cause.NONE, of="answers"),
             bounds=(-np.inf, np.inf),
             targets=STIMULI_AND_RATERS,
             n_groups=MAX_JACKKNIFE_GROUPS,

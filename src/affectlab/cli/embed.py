@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Device, Precision
 from affectlab.core.words import count, number, plural
 from affectlab.models.embedding import Embeddings, EmbedRun, embed as run

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._output import check_file, check_folder, write_table
+from affectlab.cli.manifest import Parameter, Signature, read_signature
 from affectlab.cli.parameters import Option, arguments_of, as_switch, option_of
 from affectlab.cli.reading import (
     COUNTS,
@@ -24,7 +25,6 @@ from affectlab.cli.reading import (
     read_counts,
     read_pairs,
 )
-from affectlab.core.interface.signatures import Parameter, Signature, read_signature
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -102,7 +102,7 @@ class Declared:
 
     @property
     def signature(self) -> Signature:
-        """The signature of the function, read from its source."""
+        """The signature of the function."""
         return read_signature(self.place)
 
     @property
@@ -201,12 +201,12 @@ class Operation(Declared):
     @property
     def takes_counts(self) -> bool:
         """Whether FILE can be counts by choice in place of ratings."""
-        return "Mapping[str, int]" in self.signature.parameters[0].annotation
+        return dict[str, int] in self.signature.parameters[0].kinds
 
     @property
     def takes_pairs(self) -> bool:
         """Whether FILE can hold scores of pairs in place of ratings."""
-        return "PairSource" in self.signature.parameters[0].annotation
+        return "PairScores" in self.signature.parameters[0].classes
 
 
 def verb_of(words: str, verb: Declared) -> Callable[..., None]:

@@ -28,7 +28,7 @@ from cyclopts.validators import Number
 from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from affectlab.core.interface import signatures
+    from affectlab.cli import manifest
 
 
 _LONG = 160
@@ -180,7 +180,7 @@ def _is_option(parameter: Parameter) -> bool:
 
 def option_of(
     name: str,
-    parameter: signatures.Parameter,
+    parameter: manifest.Parameter,
     group: str | None = None,
     *,
     by_place: bool = False,
@@ -242,7 +242,7 @@ def option_of(
     )
 
 
-def as_switch(parameter: signatures.Parameter) -> signatures.Parameter:
+def as_switch(parameter: manifest.Parameter) -> manifest.Parameter:
     """Make a switch of the choice what happens with bad input; others stay as they are."""
     if parameter.name != _SWITCH:
         return parameter
@@ -254,7 +254,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _names(name: str, parameter: signatures.Parameter) -> tuple[str, ...]:
+def _names(name: str, parameter: manifest.Parameter) -> tuple[str, ...]:
     if name in _FLAGS:
         return _FLAGS[name]
     flag = _flag(name)
@@ -271,7 +271,7 @@ def listed(text: str) -> list[str]:
 
 
 def arguments_of(
-    given: Mapping[str, Any], options: Mapping[str, signatures.Parameter], config: Path | None
+    given: Mapping[str, Any], options: Mapping[str, manifest.Parameter], config: Path | None
 ) -> dict[str, Any]:
     """Give the arguments of a function from what the command line and a file say.
 
@@ -322,7 +322,7 @@ def _narrow_first(kind: Any) -> int:
     return {int: 0, float: 1, Path: 3}.get(kind, 2)
 
 
-def _metavar(parameter: signatures.Parameter) -> str | None:
+def _metavar(parameter: manifest.Parameter) -> str | None:
     kinds = parameter.kinds
     if parameter.name == "settings" or (
         str not in kinds and any(get_origin(kind) is dict for kind in kinds)
@@ -340,7 +340,7 @@ def _brief(text: str) -> str:
     return text.partition(". ")[0].rstrip(".") + "."
 
 
-def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
+def _as_python(value: Any, parameter: manifest.Parameter) -> Any:
     """Give the function what it takes: lists and mappings from texts with commas."""
     if not isinstance(value, list):
         return value
@@ -388,7 +388,7 @@ def _one(text: str, kind: Any, flag: str) -> Any:
         raise InputError(f"{flag}: {text!r} is not understood; expected {name}") from None
 
 
-def _read_config(path: Path, options: Mapping[str, signatures.Parameter]) -> dict[str, Any]:
+def _read_config(path: Path, options: Mapping[str, manifest.Parameter]) -> dict[str, Any]:
     """Read options from a TOML file, and check each against what the function takes."""
     from pydantic import ConfigDict, Field, create_model
 

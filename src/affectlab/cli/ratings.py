@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.operations import show_result
 from affectlab.cli.reading import read_options, read_roles, source_of
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings, check_ratings_path, describe_ratings, load_dataset
 from affectlab.ratings.datasets import find_dataset, published_sets

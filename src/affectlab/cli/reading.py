@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._output import Output
+from affectlab.cli.manifest import read_signature
 from affectlab.cli.parameters import Option, listed, option_of
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import read_signature
 
 if TYPE_CHECKING:
     from affectlab.analysis import PairScores

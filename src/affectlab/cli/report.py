@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.padding import Padding
 from rich.text import Text
 
+from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.words import plural, shown
 from affectlab.ratings import ModelRatings, Ratings, read_table
 from affectlab.recipes import reproduce as run, sound_recipes

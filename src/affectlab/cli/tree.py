@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 from cyclopts import App, Group
 
+from affectlab.cli.manifest import read_summary
 from affectlab.cli.operations import Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
-from affectlab.core.interface.signatures import read_summary
 
 Verb: TypeAlias = Command | Operation
 

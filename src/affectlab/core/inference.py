@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.estimates import Estimates, withhold_certainty
+from affectlab.core.facts import Cause, IntervalFact, Reason, reasons_of
 from affectlab.core.jackknife import Jackknife, LeaveOneOut, too_few
 from affectlab.core.statistic import (
     LEFT_OUT_OF_MANY,
@@ -330,8 +331,8 @@ class Uncertainty:
     high: Floats
     undefined: Ints
     """Replicates in which the statistic was not defined."""
-    missing: tuple[str, ...]
-    """Why an estimate has no interval, empty where it has one."""
+    missing: tuple[Reason | None, ...]
+    """Why an estimate has no interval."""
 
     @property
     def single(self) -> dict[str, Any]:
@@ -343,7 +344,7 @@ class Uncertainty:
     def none(cls, n: int) -> Uncertainty:
         """Say nothing about `n` estimates: nothing was resampled."""
         unknown = np.full(n, np.nan)
-        return cls(unknown, unknown, unknown, np.zeros(n, dtype=np.int64), ("",) * n)
+        return cls(unknown, unknown, unknown, np.zeros(n, dtype=np.int64), (None,) * n)
 
 
 def _percentile(point: Floats, replicates: Floats, confidence: float) -> tuple[Floats, Floats]:
@@ -389,11 +390,12 @@ def summarise(point: Floats, replicates: Floats, confidence: float) -> Uncertain
     for column in (se, low, high):
         column[unknown | scarce] = np.nan
     se, low, high, constant = withhold_certainty(point, se, low, high)
-    why = np.where(constant, NO_VARIATION, "")
-    why = np.where(scarce, "no interval: too many replicates are undefined", why)
-    why = np.where(unknown, "", why)
+    why = np.full(point.size, None, dtype=object)
+    why[constant] = Reason(Cause.NO_VARIATION)
+    why[scarce] = Reason(Cause.UNDEFINED_REPLICATES)
+    why[unknown] = None
     undefined = missing.sum(axis=0).astype(np.int64)
-    return Uncertainty(se, low, high, undefined, tuple(str(reason) for reason in why))
+    return Uncertainty(se, low, high, undefined, tuple(why.tolist()))
 
 
 def left_out_uncertainty(of: Jackknife, confidence: float) -> Uncertainty:
@@ -410,10 +412,10 @@ def left_out_uncertainty(of: Jackknife, confidence: float) -> Uncertainty:
     *ends, certain = withhold_certainty(of.value, *of.ends(confidence))
     unknown = np.isnan(of.value)
     why = [
-        "" if none else one or (NO_VARIATION if same else "")
+        None if none else one or (Reason(Cause.NO_VARIATION) if same else None)
         for one, same, none in zip(of.missing, certain.tolist(), unknown.tolist(), strict=True)
     ]
-    hidden = unknown | (np.array(why, dtype=object) != "")
+    hidden = unknown | np.array([one is not None for one in why], dtype=np.bool_)
     se, low, high = (np.where(hidden, np.nan, end) for end in ends)
     return Uncertainty(se, low, high, np.zeros(unknown.size, np.int64), tuple(why))
 
@@ -518,7 +520,7 @@ def infer(
     >>> mean = Sums(np.column_stack([x, np.ones(5)]), lambda t: t[:, 0] / t[:, 1], every[0])
     >>> statistic = from_sums([mean], Design.of(every, 5, [np.array([0])], 1), keys={"of": ["x"]},
     ...                       bounds=(-np.inf, np.inf), method=["mean"], n_items=[5],
-    ...                       n_raters=[1], n_ratings=[5], undefined="undefined: no values")
+    ...                       n_raters=[1], n_ratings=[5], undefined="no values")
     >>> infer(statistic, interval="analytic")["x"]
     Estimate(3.000 [0.517, 5.483], mean; 5 items, 1 raters, 5 ratings)
     >>> round(infer(statistic, interval="jackknife")["x"].low, 3)
@@ -541,13 +543,15 @@ def infer(
     value = transform(raw)
     if clusters is not None and target in ("stimuli", "both"):
         statistic = statistic.of_clusters(clusters)
-    few = []
+    few: list[Reason | None] = [None] * value.size
     if statistic.fewest and target != "raters":
         few = too_few(statistic.design.stimulus.sum(axis=1), statistic.fewest, statistic.units)
     replicates, jackknife = np.empty((0, value.size)), None
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
-    method, about = list(statistic.method), ["none"] * value.size
+    made: list[IntervalFact | None] = [None] * value.size
+    reasons: list[Reason | None] = [None] * value.size
+    about = ["none"] * value.size
     if target == "sample":
         n_boot = 0
     elif interval in ("analytic", "jackknife"):
@@ -561,31 +565,27 @@ def infer(
                     f"{option('cluster', 'none')}"
                 )
             ends = statistic.closed(value, confidence)
-            how, over = _each(statistic.formula, value.size), _each(statistic.over, value.size)
-            missing = [""] * value.size
+            about, missing = list(_each(statistic.over, value.size)), list(reasons)
+            reasons = reasons_of(statistic.caution or None, value.size)
+            made = [
+                by if isinstance(by, IntervalFact) else IntervalFact(interval, formula=by)
+                for by in _each(statistic.formula, value.size)
+            ]
         else:
             _check_target(statistic, target)
             jackknife = _jackknife(statistic, raw, target, seed)
-            ends, missing = jackknife.ends(confidence), jackknife.missing
+            ends = jackknife.ends(confidence)
+            missing, reasons = jackknife.missing, jackknife.reasons()
             if statistic.transform is not None:
                 se, low, high = ends
                 ends = (se * _slope(transform, raw), transform(low), transform(high))
-            how, over = jackknife.how(), jackknife.targets()
-        for reasons in (statistic.no_interval, few):
-            if reasons:
-                missing = [own or of for own, of in zip(reasons, missing, strict=True)]
-        hidden = np.isnan(value) | (np.array(missing) != "")
+            made, about = list(jackknife.intervals()), jackknife.targets()
+        if len(statistic.no_interval):
+            missing = _first(reasons_of(statistic.no_interval, value.size), missing)
+        missing = _first(few, missing)
+        reasons = _first(missing, reasons)
+        hidden = np.isnan(value) | np.array([why is not None for why in missing], dtype=np.bool_)
         se, low, high = (np.where(hidden, np.nan, end) for end in ends)
-        certain = withhold_certainty(value, se, low, high)[3]
-        has, about = ~np.isnan(low) & ~certain, list(over)
-        said = [
-            f"; {why}" if why and known else ""
-            for why, known in zip(missing, ~np.isnan(value), strict=True)
-        ]
-        method = [
-            text + (formula if one else why)
-            for text, formula, one, why in zip(method, how, has, said, strict=True)
-        ]
     if n_boot and interval in ("percentile", "bca"):
         _check_target(statistic, target)
         rng = np.random.default_rng(seed)
@@ -596,35 +596,34 @@ def infer(
             skew = _acceleration(statistic, target)
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
-        missing = list(spread.missing)
-        if any(few):
-            hidden = np.array(few) != ""
-            missing = np.where(hidden & ~np.isnan(value), few, missing).tolist()
-            se, low, high = (np.where(hidden, np.nan, end) for end in (se, low, high))
-            replicates = np.where(hidden, np.nan, replicates)
+        reasons = _first(few, spread.missing)
+        hidden = np.array([why is not None for why in few], dtype=np.bool_)
+        se, low, high = (np.where(hidden, np.nan, end) for end in (se, low, high))
+        replicates = np.where(hidden, np.nan, replicates)
         about = [statistic.units if target == "stimuli" else target] * value.size
-        both = target == "both" and statistic.units != "stimuli"
-        what = f" of {statistic.units} and raters" if both else ""
-        drawn = f"{interval} bootstrap{what}, {statistic.replicates}{n_boot} replicates"
-        method = [
-            f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
-            for text, k, why in zip(method, spread.undefined.tolist(), missing, strict=True)
-        ]
+        units = (statistic.units,)
+        over = {"both": (*units, "raters"), "stimuli": units}.get(target, (target,))
+        drawn = IntervalFact(interval, over, replicates=n_boot, redrawn=statistic.redrawn)
+        made = [replace(drawn, undefined=k) for k in spread.undefined.tolist()]
     if jackknife is not None and statistic.transform is not None:
         jackknife = jackknife.through(transform)
-    reasons = _each(statistic.undefined, value.size)
+    unknown = reasons_of(statistic.undefined, value.size)
     table = Estimates.build(
         statistic.keys,
         value=value,
         se=se,
         low=low,
         high=high,
-        method=method,
+        statistic=list(statistic.method),
         target=about,
         n_items=statistic.n_items,
         n_raters=statistic.n_raters,
         n_ratings=statistic.n_ratings,
-        status=[why if none else "ok" for why, none in zip(reasons, np.isnan(value), strict=True)],
+        interval=made,
+        reason=[
+            why if none else own
+            for why, own, none in zip(unknown, reasons, np.isnan(value), strict=True)
+        ],
     )
     if len(statistic.columns):
         table = table.with_columns(statistic.columns)
@@ -644,16 +643,23 @@ def _slope(transform: Callable[[Floats], Floats], value: Floats) -> Floats:
     return slope
 
 
-def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
-    """Give a text for each row."""
-    return [text] * n if isinstance(text, str) else text
+def _each(one: Any, n: int) -> Sequence[Any]:
+    """Give what all rows have, or each has, for each row."""
+    return [one] * n if one is None or isinstance(one, (str, IntervalFact)) else one
+
+
+def _first(
+    reasons: Sequence[Reason | None], others: Sequence[Reason | None]
+) -> list[Reason | None]:
+    """Give the first reason of each row."""
+    return [own or other for own, other in zip(reasons, others, strict=True)]
 
 
 def _check_target(statistic: Statistic, target: str) -> None:
     if target not in statistic.targets:
         known = " or ".join(repr(name) for name in statistic.targets)
         raise InputError(
-            f"target {target!r}: not possible for {statistic.method[0].partition(',')[0]}"
+            f"target {target!r}: not possible for {statistic.title}"
             + (f"; expected {known}" if known else ", which has an interval by formula alone")
         )
 

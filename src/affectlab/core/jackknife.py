@@ -9,15 +9,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.render.intervals import NO_INTERVAL
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.statistic import Ends, student
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import one_of, plural
 
 Part: TypeAlias = Literal["stimuli", "raters", "answers"]
 """Stimuli, raters, or what one rater says of one stimulus."""
 
-TWO_RATERS = "two raters cannot be generalised to others"
 LEAST_EFFECTIVE = 4
 """Degrees of freedom that things which in effect carry the error are granted at least: with 1, the
 interval of an F1 over a few mistakes is as wide as its scale."""
@@ -107,19 +105,16 @@ class LeaveOneOut:
         return np.where(self.effective, carried, np.where(self.by_kurtosis, known, n))
 
 
-def too_few(counts: Ints, fewest: int, units: str) -> list[str]:
-    """Say which rows have no interval since they rest on few units; empty texts for the others.
+def too_few(counts: Ints, fewest: int, units: str) -> list[Reason | None]:
+    """Give the reason of rows that have no interval since they rest on few units.
 
     Examples
     --------
-    >>> too_few(np.array([12, 3]), 5, "actors")
-    ['', 'no interval: 3 actors, expected 5 or more']
+    >>> [str(reason) for reason in too_few(np.array([12, 3]), 5, "actors")]
+    ['None', '3 actors, expected 5 or more']
     """
     return [
-        f"{NO_INTERVAL}{plural(n, one_of(units), units)}, expected {fewest} or more"
-        if n < fewest
-        else ""
-        for n in counts.tolist()
+        Reason(Cause.FEW_UNITS, n, fewest, units) if n < fewest else None for n in counts.tolist()
     ]
 
 
@@ -220,21 +215,21 @@ class Jackknife:
         return few
 
     @cached_property
-    def missing(self) -> list[str]:
-        """Why each row has no interval; empty where it has one."""
-        why = np.full(self.value.size, "", dtype=object)
+    def missing(self) -> list[Reason | None]:
+        """Why each row has no interval."""
+        why = np.full(self.value.size, None, dtype=object)
         for part in self.parts:
             scarce = part.scarce
             if part.what == "raters":
                 scarce = scarce & ~self.about_these_raters
             name = self._name(part)
-            why[scarce] = f"{NO_INTERVAL}not defined without one of the {name}"
-            why[scarce & (part.count == 1)] = f"{NO_INTERVAL}one of the {name} gives no error"
+            why[scarce] = Reason(Cause.UNDEFINED_WITHOUT_ONE, of=name)
+            why[scarce & (part.count == 1)] = Reason(Cause.SINGLE_UNIT, of=name)
             if part.what == "stimuli":
-                few = np.array(too_few(part.count, self.fewest, self.units), dtype=object)
-                why = np.where(few != "", few, why)
+                few = too_few(part.count, self.fewest, self.units)
+                why[:] = [own or other for own, other in zip(few, why, strict=True)]
         if [part.what for part in self.parts] == ["raters"]:
-            why[self.about_these_raters] = f"{NO_INTERVAL}{TWO_RATERS}"
+            why[self.about_these_raters] = Reason(Cause.TWO_RATERS)
         return why.tolist()
 
     def _name(self, part: LeaveOneOut) -> str:
@@ -245,15 +240,23 @@ class Jackknife:
         """Parts of what is sampled; answers are not, but by stimulus and rater."""
         return tuple(part for part in self.parts if part.what != "answers")
 
-    def how(self) -> list[str]:
-        """What is left out for each row, in words."""
-        kinds = [self._name(part) for part in self._sampled]
-        whole, few = " and ".join(kinds), self.about_these_raters & (len(kinds) > 1)
-        over = [f"{self.units}, since {TWO_RATERS}" if one else whole for one in few.tolist()]
-        in_groups = "".join(
-            f", {self._name(part)} in {part.groups} groups" for part in self.parts if part.groups
-        )
-        return [f", jackknife over {what}{in_groups}" for what in over]
+    def intervals(self) -> list[IntervalFact]:
+        """How the interval of each row is made."""
+        sampled = self._sampled
+        kinds = tuple(self._name(part) for part in sampled)
+        groups = tuple(part.groups for part in sampled)
+        whole = IntervalFact("jackknife", kinds, groups if any(groups) else ())
+        these = IntervalFact("jackknife", kinds[:1], groups[:1] if any(groups[:1]) else ())
+        few = self.about_these_raters & (len(kinds) > 1)
+        return [these if one else whole for one in few.tolist()]
+
+    def reasons(self) -> list[Reason | None]:
+        """Why each row has no interval, or one that is about these two raters."""
+        few = self.about_these_raters & (len(self._sampled) > 1)
+        return [
+            own or (Reason(Cause.TWO_RATERS) if two else None)
+            for own, two in zip(self.missing, few.tolist(), strict=True)
+        ]
 
     def targets(self) -> list[str]:
         """What the interval of each row is about, as tables of estimates call it."""

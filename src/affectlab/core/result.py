@@ -108,8 +108,14 @@ class Result:
         return Result(seen, settings=self.settings, provenance=self.provenance)
 
     def to_frame(self, name: str | None = None) -> pl.DataFrame:
-        """Give a table as a polars data frame; the first where no name is given."""
-        return self.table(name).frame
+        """Give a table as a polars data frame; the first where no name is given.
+
+        How intervals were made and why there are none stand as their kinds, such as
+        ``"jackknife"`` and ``"one_category"``; the frame of :meth:`table` has all that is known.
+        """
+        from affectlab.core.facts import flat
+
+        return flat(self.table(name).frame)
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values, as JSON has them: tables by name, beside them the words.
@@ -144,7 +150,7 @@ class Result:
         >>> from affectlab.core.estimates import Estimates
         >>> alpha = Estimates.build({"label": ["joy", "fear"]}, value=[0.5, 0.6], n_items=40,
         ...                         n_raters=3, n_ratings=120,
-        ...                         method="Krippendorff's alpha, ordinal")
+        ...                         statistic=("Krippendorff's alpha", "ordinal"))
         >>> alpha.methods().partition(",")[0]
         "We computed Krippendorff's alpha"
         >>> alpha.bibtex().count("@")

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Formula, IntervalFact, Reason, ReasonLike, What
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import many, option
 
@@ -254,28 +255,28 @@ class Statistic:
     evaluate: Callable[[Draws], Floats]
     """From rows of weights to values, shape (rows, keys); ``nan`` where not defined. Compiled code
     may stand behind it. It gives ``draws.columns`` alone where these are said."""
-    method: Sequence[str]
-    """What each number is, in words; :func:`~affectlab.core.inference.infer` adds how its interval
-    came about."""
+    method: Sequence[What]
+    """What each number is: its name, or that and its options."""
     n_items: Sequence[int] | Ints
     n_raters: Sequence[int] | Ints
     n_ratings: Sequence[int] | Ints
-    undefined: str | Sequence[str]
+    undefined: ReasonLike | Sequence[ReasonLike | None]
     """Why a value is ``nan``, where it is: one reason, or one for each row."""
     closed: Callable[[Floats, float], Ends] | None = None
     """From values and a confidence level to standard errors and ends, by a formula."""
     influence: Callable[[], Floats] | None = None
     """What each stimulus adds to each value, to first order, shape (stimuli, rows): from it the
     formula follows for clusters of them."""
-    formula: str | Sequence[str] = ""
-    """What is said of intervals that ``closed`` gives, put behind the method: one text, or one for
-    each row."""
+    formula: Formula | IntervalFact | Sequence[Formula | IntervalFact | None] | None = None
+    """How ``closed`` makes intervals: one way, or one for each row."""
     over: str | Sequence[str] = "stimuli"
     """What intervals that ``closed`` gives are about, as ``target`` calls it."""
     bounds: tuple[float | Floats, float | Floats] = (-1.0, 1.0)
     """Least and largest value, to which intervals around a value are cut."""
-    no_interval: Sequence[str] = ()
-    """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
+    no_interval: Sequence[ReasonLike | None] = ()
+    """Why each row has no interval, whatever a formula or leaving out gives."""
+    caution: Sequence[Reason | None] = ()
+    """Why intervals of a row by formula may hold too rarely."""
     targets: tuple[str, ...] = ("stimuli",)
     """What ``evaluate`` takes weights of: :data:`STIMULI_AND_RATERS` where raters have weights,
     too; without ``"stimuli"`` it gives the point alone."""
@@ -309,8 +310,8 @@ class Statistic:
     """What ``target`` calls what is drawn in place of stimuli."""
     fewest: int = 0
     """Units from which on a row has an interval."""
-    replicates: str = ""
-    """What is done anew in every replicate, in words."""
+    redrawn: str = ""
+    """What else is done anew in every replicate, in words."""
     draw: Callable[[np.random.Generator, int], Iterator[Draws]] | None = None
     """Replicates, of which a number is asked for, where alike stimuli are drawn by how many they
     are; by default each stimulus is drawn by itself."""
@@ -319,6 +320,12 @@ class Statistic:
     design; clusters are of all."""
     columns: Sequence[Any] = field(default=())
     """Columns that are particular, as polars series."""
+
+    @property
+    def title(self) -> str:
+        """Name of the first number."""
+        first = self.method[0]
+        return first if isinstance(first, str) else first[0]
 
     @property
     def names(self) -> list[str]:
@@ -341,7 +348,7 @@ class Statistic:
         if self.times is not None or self.draw is not None:
             raise InputError(
                 f"cluster {clusters.name!r}: not possible for "
-                f"{self.method[0].partition(',')[0]}; expected {option('cluster', 'none')}"
+                f"{self.title}; expected {option('cluster', 'none')}"
             )
         code = clusters.code if self.places is None else clusters.code[self.places]
         # Of some clusters no stimulus may be in the design.
@@ -374,7 +381,7 @@ class Statistic:
             design=Design(present, self.design.rater),
             evaluate=evaluate,
             closed=None if self.influence is None else closed,
-            formula=f", linearised over {clusters.units}",
+            formula=IntervalFact("analytic", (clusters.units,), formula=Formula.LINEARISED),
             over=clusters.units,
             units=clusters.units,
             n_groups=self.n_groups or (MOST_CLUSTERS if n > MOST_CLUSTERS else None),
@@ -535,8 +542,8 @@ def from_weights(
     n_units: int,
     evaluate: Callable[[Floats], Floats],
     *,
-    method: Sequence[str],
-    undefined: str | Sequence[str],
+    method: Sequence[What],
+    undefined: ReasonLike | Sequence[ReasonLike | None],
     n_items: Any,
     n_raters: Any,
     n_ratings: Any,

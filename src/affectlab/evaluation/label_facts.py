@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from affectlab.core.errors import InputError, check_once, unknown_name
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classes import read_costs
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
@@ -47,21 +48,20 @@ class LabelFacts:
             raise unknown_name("label", name, self.labels)
         return self.positions[known]
 
-    def without_costs(self, used: Sequence[int] | Ints) -> str:
-        """Say why the labels at these positions cannot be judged by costs; empty if they can."""
+    def without_costs(self, used: Sequence[int] | Ints) -> Reason | None:
+        """Give the reason why the labels at these positions cannot be judged by costs, if any."""
         if self.costs is None:
-            return "no costs of mistakes are known; pass a taxonomy or costs"
+            return Reason(Cause.NO_COSTS)
         missing = [place for place in used if np.isnan(self.costs[place, place])]
-        return f"label {self.labels[missing[0]]!r} has no costs" if missing else ""
+        return _without("costs", self.labels[missing[0]]) if missing else None
 
-    def without_sides(self, used: Sequence[int] | Ints) -> str:
-        """Say why the labels at these positions have no side; empty if all have one."""
+    def without_sides(self, used: Sequence[int] | Ints) -> Reason | None:
+        """Give the reason why the labels at these positions have no side; none if all have one."""
         if self.sides is None:
-            if isinstance(self.source, CostMatrix):
-                return "a cost matrix knows no polarity; pass groups, a mapping of label to group"
-            return "no polarity is known; pass a taxonomy, or groups, a mapping of label to group"
+            of_costs = isinstance(self.source, CostMatrix)
+            return Reason(Cause.COSTS_WITHOUT_POLARITY if of_costs else Cause.NO_POLARITY)
         missing = [place for place in used if self.sides[place] < 0]
-        return f"label {self.labels[missing[0]]!r} has no {self.side_word}" if missing else ""
+        return _without(self.side_word, self.labels[missing[0]]) if missing else None
 
     def select(self, labels: Sequence[str]) -> LabelFacts:
         """The same facts for some of the labels, in the order given."""
@@ -77,6 +77,10 @@ class LabelFacts:
             None if self.sides is None else self.sides[places],
             self.side_word,
         )
+
+
+def _without(what: str, label: str) -> Reason:
+    return Reason(Cause.NONE, of=f"{what} of label {label!r}")
 
 
 def canonical(source: Taxonomy | CostMatrix | None, name: str) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
+from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.files.columns import require_columns
 from affectlab.core.inference import wilson_interval
 from affectlab.core.result import Result
@@ -496,7 +497,6 @@ def outcome_table(
     counted = _counted(asked)
     names = list(OUTCOMES)
     number = counted.select(names).to_numpy()
-    method = f"share of answers, Wilson interval ({100 * confidence:g} %)"
     good = number[:, [OUTCOMES[name].usable for name in names]].sum(axis=1)
     parts = []
     # Of every outcome, and of those that can be used.
@@ -510,7 +510,8 @@ def outcome_table(
                 value=k / rows["n_ratings"].to_numpy(),
                 low=low,
                 high=high,
-                method=method.replace("answers", of),
+                statistic=f"share of {of}",
+                interval=IntervalFact("analytic", formula=Formula.WILSON),
                 n_items=rows["n_items"],
                 n_raters=rows["n_raters"],
                 n_ratings=rows["n_ratings"],

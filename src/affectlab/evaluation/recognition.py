@@ -14,12 +14,13 @@ from scipy import sparse
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
-from affectlab.core.render.intervals import NO_INTERVAL, interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
+from affectlab.core.wording import interval_notes
 from affectlab.core.words import (
     joined,
     number,
@@ -54,12 +55,13 @@ PEOPLE = "people"
 MEAN = "mean"
 """The row of the mean over emotions."""
 _TITLES = {
-    "hit_rate": "hit rate, mean over raters",
-    "unbiased_hit_rate": "unbiased hit rate, mean over raters",
-    "pooled_hit_rate": "hit rate, answers of all raters pooled",
-    "pooled_unbiased_hit_rate": "unbiased hit rate, answers of all raters pooled",
-    "chance": "unbiased hit rate that chance gives, mean over raters",
+    "hit_rate": ("hit rate", "mean over raters"),
+    "unbiased_hit_rate": ("unbiased hit rate", "mean over raters"),
+    "pooled_hit_rate": ("hit rate", "answers of all raters pooled"),
+    "pooled_unbiased_hit_rate": ("unbiased hit rate", "answers of all raters pooled"),
+    "chance": ("unbiased hit rate that chance gives", "mean over raters"),
 }
+"""What each measure is, over several raters."""
 _POOLED = ("pooled_hit_rate", "pooled_unbiased_hit_rate")
 _FEWEST = 3
 """Stimuli from which on there is an interval."""
@@ -204,11 +206,15 @@ class _Answered:
             },
             design=Design.of(units, len(self.units), raters, len(self.raters)),
             evaluate=self.evaluate,
-            method=[*_TITLES.values()] * len(rows),
+            method=[
+                what[:1] if self.known and len(self.raters) == 1 else what
+                for what in _TITLES.values()
+            ]
+            * len(rows),
             n_items=[np.unique(self.unit[row]).size for row in rows for _ in _TITLES],
             n_raters=[code.size for code in raters],
             n_ratings=[row.size for row in rows for _ in _TITLES],
-            undefined="undefined: never shown",
+            undefined=Reason(Cause.NONE, of="showings"),
             bounds=(0.0, 1.0),
             targets=STIMULI_AND_RATERS,
             fewest=_FEWEST,
@@ -492,9 +498,7 @@ def _estimates(
         return table.with_frame(table.frame.filter(pl.col("measure").is_in(_POOLED)))
     if not alone:
         return table
-    of_one = pl.col("method").str.replace(", mean over raters", "", literal=True)
-    kept = table.frame.filter(~pl.col("measure").is_in(_POOLED)).with_columns(of_one)
-    return table.with_frame(kept)
+    return table.with_frame(table.frame.filter(~pl.col("measure").is_in(_POOLED)))
 
 
 def _rates(estimates: Estimates, confidence: float) -> Table:
@@ -648,7 +652,8 @@ def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
 def _by_emotion(frame: pl.DataFrame) -> pl.DataFrame:
     """Name an emotion once where none of its measures has an interval, for the same reason."""
     names = pl.concat_str("rater", "intended")
-    one_reason = pl.col("method").str.extract(f"({NO_INTERVAL}.*)$").n_unique().over(names) == 1
+    why = pl.when(pl.col("status") == "ok").then(pl.col("reason").struct.json_encode())
+    one_reason = why.n_unique().over(names) == 1
     without = pl.col("low").is_nan().all().over(names)
     apart = pl.concat_str("intended", "measure", separator=", ")
     rows = pl.when(one_reason & without).then("intended").otherwise(apart)

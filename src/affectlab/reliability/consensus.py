@@ -13,13 +13,14 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason, reason_type
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
 from affectlab.core.words import plural
 from affectlab.ratings import BATCH_COLUMNS, Answers, Ratings, answers_of, of_known_raters
 
-_SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
+_SPLIT_UNKNOWN = Reason(Cause.BATCHES_ALIKE)
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
 _RULE_BESIDE = (
     "Of the affirmative items, batch b holds those with at least b votes and confirms those with "
@@ -29,7 +30,7 @@ _RULE_CONTRASTIVE = (
     "The last batch is the contrastive one, which asks once about every contrastive item."
 )
 _KINDS = ("affirmative", "contrastive")
-_EMPTY = "undefined: no items"
+_EMPTY = Reason(Cause.NONE, of="items")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Batch:
     """Highest agreement that fits the votes."""
     inferred: bool
     """True when totals, not votes of this round alone, were needed."""
-    status: str = "ok"
+    reason: Reason | None = None
+    """Why the agreement is not known, where it is not."""
     label: str | None = None
     """The label, when the flow was asked for by label."""
 
@@ -92,7 +94,7 @@ _TYPES = {
     "agreement_low": pl.Float64,
     "agreement_high": pl.Float64,
     "inferred": pl.Boolean,
-    "status": pl.String,
+    "reason": reason_type(),
 }
 _COLUMNS = (
     Key("label"),
@@ -455,7 +457,7 @@ def _batch(
         low,
         high,
         inferred=inferred,
-        status="ok" if known else (_SPLIT_UNKNOWN if items else _EMPTY),
+        reason=None if known else (_SPLIT_UNKNOWN if items else _EMPTY),
         label=label,
     )
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choices
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, Reason
 from affectlab.core.inference import Interval, Target, infer
-from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.statistic import (
     MAX_JACKKNIFE_GROUPS,
@@ -34,6 +34,7 @@ from affectlab.core.tables import (
     YesNo,
 )
 from affectlab.core.types import Floats, Ints
+from affectlab.core.wording import coverage_text
 from affectlab.core.words import joined, number, option, plural, shown, with_ends
 from affectlab.ratings import (
     ClusterLike,
@@ -206,28 +207,28 @@ class _Questionnaires:
             none = np.array([np.nan, np.nan])
             return none, np.array([low, np.nan]), np.array([high, np.nan])
 
-        kind = ", standardised items" if self.standardized else ""
-        no_formula = f"{NO_INTERVAL}Feldt's interval is of alpha"
-        few = f"undefined: a factor of fewer than {_FEWEST} items is not identified"
+        kind = ["standardised items"] if self.standardized else []
+        no_formula = Reason(Cause.NOT_THIS_FORMULA, of="alpha")
+        few = Reason(Cause.UNIDENTIFIED_FACTOR, least=_FEWEST)
         return Statistic(
             keys={"coefficient": list(_TITLES)},
             design=Design.of([units] * 2, len(self.units), [raters] * 2, len(self.raters)),
             evaluate=self.evaluate,
             method=[
-                f"{_TITLES['alpha']}{kind}",
-                f"{_TITLES['omega']}, one factor by maximum likelihood{kind}",
+                (_TITLES["alpha"], *kind),
+                (_TITLES["omega"], "one factor by maximum likelihood", *kind),
             ],
             n_items=[units.size] * 2,
             n_raters=[raters.size] * 2,
             n_ratings=[n * k] * 2,
             undefined=[
-                "undefined: the sum of the items does not vary",
-                few if k < _FEWEST else "undefined: an item is constant, or follows from others",
+                Reason(Cause.CONSTANT, of="sums of the items"),
+                few if k < _FEWEST else Reason(Cause.DEPENDENT_ITEMS),
             ],
             closed=feldt,
-            formula=[", Feldt's interval", ""],
+            formula=[Formula.FELDT, None],
             over=["raters" if raters.size == n else "both", "none"],
-            no_interval=["", no_formula] if interval == "analytic" else (),
+            no_interval=[None, no_formula] if interval == "analytic" else (),
             bounds=(np.array([-np.inf, 0.0]), 1.0),
             targets=STIMULI_AND_RATERS,
             log_odds_from=np.zeros(2),
@@ -535,4 +536,4 @@ def _weak(estimates: Estimates, cases: _Questionnaires, clusters: Clusters | Non
     for row in estimates.frame.filter(pl.col("low").is_finite()).iter_rows(named=True):
         weak = weak_design_like(_SIMULATED[row["coefficient"]], row["target"], answers, clusters)
         if weak is not None:
-            yield f"{_TITLES[row['coefficient']]}: {COVERAGE}{weak.words}"
+            yield f"{_TITLES[row['coefficient']]}: {coverage_text(weak.fact)}"

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table
@@ -207,15 +207,24 @@ def rater_agreement(
     )
 
 
-def alpha_of_label_sets(ratings: Ratings, **options: Any) -> Estimates | None:
+def alpha_of_label_sets(
+    ratings: Ratings,
+    *,
+    interval: Resampled = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates | None:
     """Compute alpha of whole sets of labels, by ``distance``, where raters chose several labels.
 
     Parameters
     ----------
     ratings
         Answers of the panel.
-    options
-        Those of the interval; see :func:`krippendorff_alpha`.
+    interval, target, n_boot, confidence, cluster, seed
+        As for :func:`krippendorff_alpha`.
 
     Returns
     -------
@@ -226,7 +235,19 @@ def alpha_of_label_sets(ratings: Ratings, **options: Any) -> Estimates | None:
         return None
     if not ((ballots_of(asked).value == 1).sum(axis=1) > 1).any():
         return None
-    found = {name: krippendorff_alpha(asked, level=name, **options) for name in SET_DISTANCES}
+    found = {
+        name: krippendorff_alpha(
+            asked,
+            level=name,
+            interval=interval,
+            target=target,
+            n_boot=n_boot,
+            confidence=confidence,
+            cluster=cluster,
+            seed=seed,
+        )
+        for name in SET_DISTANCES
+    }
     frames = [
         one.frame.select(pl.lit(SET_DISTANCES[name][0]).alias("distance"), pl.exclude("label"))
         for name, one in found.items()
@@ -238,10 +259,10 @@ def alpha_of_label_sets(ratings: Ratings, **options: Any) -> Estimates | None:
 
 def _table(name: str, title: str, found: Estimates) -> Table:
     """Name the table of a coefficient; its caption is what holds of all rows."""
-    # Why single rows have no interval stands below the table.
-    methods = found.frame["method"].unique(maintain_order=True)
-    said = [method.partition(f"; {NO_INTERVAL}")[0].split(", ") for method in methods]
-    how = ", ".join(part for part in said[0] if all(part in other for other in said))
+    # How intervals were made, and why there are none, stands below the table.
+    rows = found.frame.select("statistic", "options").rows()
+    whats = list(dict.fromkeys((name, *options) for name, options in rows))
+    how = ", ".join(part for part in whats[0] if all(part in other for other in whats))
     parts = [how] if how.startswith(title) else [title, how]
     caption = ": ".join(filter(None, parts))
     return replace(found.tables[0], name=name, caption=f"{caption[0].upper()}{caption[1:]}")
@@ -276,7 +297,7 @@ _KINDS = (
 def _kappa_tables(pairs: KappaResult) -> tuple[Table, Table]:
     """Sum kappa up by kind of pair over pairs and labels, and by pair over labels."""
     frame = pairs.frame.with_columns(
-        pl.col("method").str.split(", ").list.get(1).alias("weights"),
+        pl.col("options").list.first().alias("weights"),
         pl.when(pl.col("status") == "ok").then("value").alias("value"),
     )
     # Kappas with and without weights have no common mean.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import plural, sentence_case
 from affectlab.report import wording
-from affectlab.report.statistics import ENOUGH_ITEMS, FEWEST_ITEMS, Study, reason
+from affectlab.report.statistics import ENOUGH_ITEMS, FEWEST_ITEMS, Study, reason_of_row
 
 _FULL = 0.99
 _MOST_PAIRS = 5
@@ -63,12 +65,12 @@ def _undefined(study: Study) -> list[str]:
     # Where all are undefined the headline and the section say so.
     if study.alpha is None or study.agreement is None or not study.agreement.n_labels:
         return []
-    frame = study.alpha.to_frame()
+    frame = study.alpha.frame
     missing = frame.filter(pl.col("value").is_nan())
     if missing.height == 0:
         return []
-    reasons = missing.group_by("status").len().sort("len", "status", descending=[True, False])
-    listed = [(reason(status), n) for status, n in reasons.iter_rows()]
+    reasons = Counter(map(reason_of_row, missing["reason"]))
+    listed = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
     return [wording.worry_undefined(missing.height, plural(frame.height, "label"), listed)]
 
 

@@ -29,7 +29,7 @@ from affectlab.core.tables import Column, Figure as Declared, Table
 from affectlab.core.types import Figure, pl
 from affectlab.core.words import count, sentence_case, shown
 from affectlab.report import wording
-from affectlab.report.statistics import reason
+from affectlab.report.statistics import reason_of_row
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -616,8 +616,9 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
     columns = columns_shown(block)
     rows = block.frame.head(block.limit).rows(named=True)
     for row in rows:
-        if isinstance(row.get("status"), str):
-            row["status"] = reason(row["status"])
+        if row.get("status") == "undefined":
+            # Why a value is not defined stands in its place.
+            row |= {"status": reason_of_row(row.get("reason")) or "undefined", "reason": None}
     return {
         "template": block.template,
         "id": "table-" + block.name.replace("_", "-"),

@@ -178,7 +178,7 @@ def confusions_section(about: ModelOnTexts) -> Section | Skipped:
     except InputError as error:
         return Skipped(title, f"{error}.")
     tree = found.clusters
-    has_tree = tree.status == "ok"
+    has_tree = tree.ok
     pairs = _confused(matrix, tuned)
     if not pairs.height:
         return Skipped(title, "no label was chosen where another one was true.")

@@ -599,7 +599,7 @@ def rounds(*, recorded: bool) -> str:
 
 def confirmed(batches: Sequence[Any]) -> str:
     """Say how many items were confirmed in each round that votes tell of."""
-    known = [one for one in batches if one.status == "ok"]
+    known = [one for one in batches if one.reason is None]
     parts = [
         f"{percent(one.agreement)} of the {count(one.items)} items in batch {one.batch}"
         f"{' (as absent)' if one.kind == 'contrastive' else ''}"
@@ -1072,7 +1072,6 @@ def planted(
 PLANTED_TRUTH = "Scores (means over people) against the planted truth, over stimuli."
 PLANTED_TRUTH_NOTE = "Pearson's correlation; bootstrap over stimuli."
 NOBODY_SCREENED = "nobody was screened"
-TRUTH_UNDEFINED = "undefined: fewer than three stimuli, or one value"
 
 
 # What was rated.

@@ -56,7 +56,7 @@ def alpha_intervals(al, ratings):
     }
     found["pooled"] = al.reliability.krippendorff_alpha(
         ratings, by_label=False, n_boot=60, seed=1, interval="percentile", target="stimuli"
-    )
+    )["pooled"]
     over_labels = al.reliability.over_labels
     found["over labels"] = over_labels(found["units percentile"]) if ratings.has_labels else None
     return found

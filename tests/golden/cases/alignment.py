@@ -271,7 +271,7 @@ def against_a_range(al):
 def rows_of_a_leaderboard(al, ratings):
     evaluation = al.evaluation
     data = evaluation.data_set(ratings.humans(), "golden", link="https://example.org")
-    ceiling = evaluation.human_ceiling(ratings).people.to_frame()
+    ceiling = evaluation.human_ceiling(ratings).people.frame
     measure = ceiling["measure"][0]
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
     people = al.core.estimates.Estimates.of(ceiling, ("rater",))
@@ -279,7 +279,7 @@ def rows_of_a_leaderboard(al, ratings):
     rows += [
         evaluation.ResultFile.from_estimates(
             "net",
-            {"kappa": al.core.estimates.Estimate(0.6, low=0.5, high=0.7, method="kappa")},
+            {"kappa": al.core.estimates.Estimate(0.6, "kappa", low=0.5, high=0.7)},
             data=data,
             prompt="zero-shot",
             cost=evaluation.rankings.Cost(amount=1.5, seconds=20.0),

@@ -14,6 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVR
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.models.differences import ExpressionMetric, cross_validate
 from affectlab.models.differences.learned import (
     SmallScoresWarning,
@@ -407,7 +408,7 @@ def test_what_is_refused(change: dict[str, Any], said: str) -> None:
 def test_scores_that_are_all_equal_are_undefined_and_no_error() -> None:
     for learner in LEARNERS:
         found = cross_validate(PAIRS, np.full(225, 40.0), FRAMES, learner, n_boot=50)
-        assert set(found.frame["status"]) == {"undefined: all scores are equal"}
+        assert set(found.frame["reason"]) == {Cause.CONSTANT}
         assert np.isnan(found.median())
 
 

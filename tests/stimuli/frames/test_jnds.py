@@ -12,8 +12,8 @@ from affectlab import InputError
 from affectlab.stimuli.frames import read_jnds
 from affectlab.stimuli.frames.jnds import SequenceJnd
 
-BEYOND = "beyond: the farthest frame, 40 away, is less than 1 JND away"
-WITHIN = "within: the frame next to the anchor is more than 1 JND away"
+BEYOND = "beyond"
+WITHIN = "within"
 
 
 def table(folder: Path, *runs: tuple[object, ...], name: str = "staircases.csv") -> Path:
@@ -70,8 +70,8 @@ class TestSeveralRuns:
             tmp_path,
             ("peak", 8.0, "ok", True),
             ("peak", 2.0, "ok", False),
-            ("peak", 3.0, "unfinished: 12 of 50 trials", True),
-            ("peak", None, "undefined: no answers yet", True),
+            ("peak", 3.0, "unfinished", True),
+            ("peak", None, "undefined", True),
         )
         assert read_jnds(path)["ann_joy"] == SequenceJnd(41, 8.0, None, n_runs=1, n_left=3)
 

@@ -5,25 +5,27 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
 from affectlab.analysis.expressions.sides import Sides, SidesSource, sides_of
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats
+from affectlab.core.wording import status_text
 from affectlab.core.words import joined, option, plural, shown
 
 # Student's t-tests with their intervals, and the reason where there is none.
 
 
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
-_FEW = "undefined: fewer than two observations"
-_CONSTANT = "undefined: the observations do not vary"
+_FEW = Reason(Cause.FEWER, least=2, of="observations")
+_CONSTANT = Reason(Cause.CONSTANT, of="observations")
 
 
 def t_test(
@@ -55,11 +57,12 @@ def t_test(
         "mean_second": float(second.mean()) if second.size else math.nan,
         **dict.fromkeys(unknown, math.nan),
         "status": "ok",
+        "reason": None,
     }
     df = first.size - 1 if paired else first.size + second.size - 2
     if min(first.size, second.size, df) < 1:
         apart = float((first - second).mean()) if paired and first.size else math.nan
-        return row | {"difference": apart, "status": _FEW}
+        return row | {"difference": apart, "status": "undefined", "reason": _FEW}
     if paired:
         difference = float((first - second).mean())
         error = float((first - second).std(ddof=1)) / math.sqrt(first.size)
@@ -69,7 +72,7 @@ def t_test(
         error = math.sqrt(squares / df * (1 / first.size + 1 / second.size))
     row |= {"difference": difference, "df": float(df)}
     if not error > 1e-12 * max(1.0, abs(difference)):
-        return row | {"status": _CONSTANT}
+        return row | {"status": "undefined", "reason": _CONSTANT}
     t = difference / error
     below, above = float(stdtr(df, t)), float(stdtr(df, -t))
     two_sided = min(1.0, 2 * min(below, above))
@@ -82,7 +85,7 @@ def t_test(
 _MOST_SAID = 8
 _LETTER = re.compile(r"(?<![^\W_])[LRlr](?![^\W_])")
 """A word of the one letter that may stand for a side."""
-_Row: TypeAlias = dict[str, object]
+_Row: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -101,7 +104,7 @@ class AsymmetryTests(Result):
         ``kind`` (intra, inter), ``comparison``, ``test``, ``unit`` (what counts as one
         observation), ``n_first``, ``n_second``, ``mean_first``, ``mean_second``, ``difference``
         with ``low`` and ``high``, ``t``, ``df``, ``p`` (of the alternative), ``p_two_sided``,
-        ``alternative``, ``status``.
+        ``alternative``, ``status``, ``reason``.
         """
         return self.to_frame()
 
@@ -180,7 +183,7 @@ def asymmetry_tests(
         left, where each is compared with the same third expression by the same actor; and
         one-sided against symmetric, where a pair with at least one one-sided expression is compared
         with pairs of two symmetric ones (the paper does not say which pairs it took). A test that
-        is not defined says why in ``status``. p-values are not corrected for being several: the
+        is not defined says why in ``reason``. p-values are not corrected for being several: the
         tests are views of the same two questions.
 
         ``frame`` has a row per test, ``points`` one per actor and mirrored expression,
@@ -245,7 +248,8 @@ def asymmetry_tests(
     order = ("kind", "actor", "right", "left", "mean_right", "mean_left", "n_pairs")
     apart = (pl.col("mean_right") - pl.col("mean_left")).alias("apart")
     marked = pl.concat(points).select(*order, apart)
-    frame = pl.DataFrame(rows).with_columns(pl.lit(alternative).alias("alternative"))
+    reasons = fact_column("reason", [one.pop("reason") for one in rows], reason_type())
+    frame = pl.DataFrame(rows).with_columns(reasons, alternative=pl.lit(alternative))
     told = found.to_frame(pairs.expressions)
     return AsymmetryTests(
         (
@@ -269,6 +273,7 @@ def asymmetry_tests(
 def _sentences(tests: pl.DataFrame, sides: pl.DataFrame, unit: str) -> tuple[str, ...]:
     """Say what p is of, how many expressions have a side, and which tests are not defined."""
     known = tests.filter(pl.col("status") == "ok").height
+    undefined = {status_text(row) for row in tests.iter_rows(named=True)} - {""}
     counts = dict(sides["side"].value_counts().iter_rows())
     of_sides = ", ".join(f"{counts.get(side, 0)} {side}" for side in ("right", "left", "symmetric"))
     return (
@@ -276,10 +281,7 @@ def _sentences(tests: pl.DataFrame, sides: pl.DataFrame, unit: str) -> tuple[str
         f"paired ones of transitions or actors; p is of '{tests['alternative'][0]}', differences "
         f"in units of the {unit}.",
         f"{of_sides} expressions.",
-        *(
-            f"{text[0].upper()}{text[1:]}."
-            for text in tests.filter(pl.col("status") != "ok")["status"].unique().sort()
-        ),
+        *(f"{text[0].upper()}{text[1:]}." for text in sorted(undefined)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
@@ -13,10 +13,12 @@ from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, la
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError, check_choice, check_number
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import Uncertainty, check_confidence, summarise, tails
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import joined, number, plural, shown
 
 # Mean differences of two expressions over actors who were not all asked about the same ones.
@@ -197,7 +199,6 @@ def expression_tree(
     lacking = np.isnan(matrix) & (missing == "leave-out")
     np.fill_diagonal(lacking, False)
     rest = complete(lacking)
-    n = plural(rest.size, "expression")
     return label_tree(
         tuple(names[at] for at in rest.tolist()),
         _distances(matrix, rest),
@@ -205,7 +206,7 @@ def expression_tree(
         linkage=linkage,
         k=k,
         method=f"{linkage} linkage of mean differences",
-        undefined=f"undefined: {n} compared with all others, expected 3 or more",
+        undefined=Reason(Cause.FEWER, least=3, of="expressions compared with all others"),
         left_out=tuple(name for at, name in enumerate(names) if at not in set(rest.tolist())),
     )
 
@@ -249,7 +250,7 @@ def _distances(matrix: Floats, kept: Ints) -> Floats:
 # Mean difference of each expression from all others, and its place among them.
 
 
-_ONE_ACTOR = "no interval: one actor"
+_ONE_ACTOR = Reason(Cause.SINGLE_UNIT, of="actors")
 
 
 def priority_of(
@@ -276,16 +277,16 @@ def priority_of(
     apart = value - np.nanmean(value)
     plain = relative = Uncertainty.none(n)
     rank_low = rank_high = np.full(n, np.nan)
-    status = ["ok"] * n
+    reasons: Sequence[Reason | None] = [None] * n
     if drawn.size and resample == "actors" and n_actors < 2:
-        status = [_ONE_ACTOR] * n
+        reasons = [_ONE_ACTOR] * n
     elif drawn.size:
         means = mean_of_defined(drawn, 2)
         few = _few_actors(n_actors) if resample == "actors" else _few_cells(cells)
         plain = _spread(value, means, confidence, *few)
         # How high the drawn actors are in general moves all expressions alike.
         relative = _spread(apart, means - np.nanmean(means, axis=1)[:, None], confidence, *few)
-        status = [why or "ok" for why in plain.missing]
+        reasons = plain.missing
         rank_low, rank_high = _rank_ends(value, means, confidence, *few)
     of_cluster = dict(zip(clusters.labels, clusters.cluster.tolist(), strict=True))
     shows = np.zeros((n, n_actors), dtype=bool)
@@ -311,7 +312,7 @@ def priority_of(
             "n_pairs": n_pairs.sum(axis=1),
             "method": f"mean difference from the others, {method}",
             "target": resample if drawn.size else "none",
-            "status": status,
+            "reason": fact_column("reason", reasons, reason_type()),
         },
         schema_overrides={"cluster": pl.Int64},
     )
@@ -417,7 +418,7 @@ class ExpressionDifferences(Result):
         and ``high``; ``relative`` (the same less its mean over expressions) with ``relative_low``
         and ``relative_high``, which tell expressions apart: how high actors are in general does not
         count there; ``rank_low``, ``rank_high``, ``cluster``, ``n_others``, ``n_actors``,
-        ``n_pairs``, ``method``, ``target``, ``status``.
+        ``n_pairs``, ``method``, ``target``, and ``reason``, why there is no interval.
         """
         return self.to_frame("priority")
 
@@ -482,7 +483,7 @@ def _sentences(
         f"{plural(len(cells.expressions), 'expression')}, {plural(len(cells.actors), 'actor')}: "
         f"{method}.",
         *said,
-        cut if clusters.status == "ok" else f"No clusters: {clusters.status}.",
+        cut if clusters.ok else f"No clusters: {undefined_text(clusters.reason)}.",
     )
 
 
@@ -490,7 +491,7 @@ def _figures(
     cells: Cells, clusters: LabelClusters, priority: pl.DataFrame, unit: str
 ) -> tuple[Figure, ...]:
     """Declare the differences in the order of their tree, its heights, and the priority."""
-    ok = clusters.status == "ok"
+    ok = clusters.ok
     # Expressions that are not in the tree stand behind it.
     names = [*clusters.labels, *clusters.left_out] if ok else list(cells.expressions)
     numbers = clusters.cluster.tolist()
@@ -502,7 +503,7 @@ def _figures(
         "pairs",
         "Mean differences of expressions",
         description=f"{plural(len(names), 'expression')}. "
-        f"Clusters: {members if ok else clusters.status}.",
+        f"Clusters: {members if ok else undefined_text(clusters.reason)}.",
         options={
             "names": names,
             "linkage": clusters.linkage.tolist() if ok else None,
@@ -738,7 +739,7 @@ def _gaps(cells: Cells, clusters: LabelClusters, missing: Missing) -> tuple[str,
 def _groups(clusters: LabelClusters, elbow: pl.DataFrame, k: int | Choice) -> tuple[str, ...]:
     """Say where an elbow was asked for and the tree has none to speak of."""
     of = len(clusters.labels)
-    if k != "elbow" or clusters.status != "ok" or of < _FEWEST:
+    if k != "elbow" or not clusters.ok or of < _FEWEST:
         return ()
     bend = elbow.filter(n_clusters=clusters.k)["bend"].to_list()
     if 2 * clusters.k <= of and bend and bend[0] > 0:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any, ClassVar
 
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Reason
 
 
 class PlainState:
@@ -27,6 +28,8 @@ class PlainState:
 def _plain(value: Any) -> Any:
     if isinstance(value, PlainState):
         return value.to_dict()
+    if isinstance(value, Reason):
+        return asdict(value)
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.analysis.jnd.json_state import PlainState
-from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult, status_of
+from affectlab.analysis.jnd.staircase import FrameStaircase, JndStatus, StaircaseResult, status_of
+from affectlab.analysis.jnd.wording import jnd_status_text, transition_status_text
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, tails
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
@@ -50,35 +52,35 @@ class PooledJnd(PlainState):
     """Runs that by themselves found a frame."""
     n_trials: int
     """Comparisons in all."""
-    status: str = "ok"
+    status: JndStatus = JndStatus.OK
     """``ok``, or what stands in the way of a result."""
+    reason: Reason | None = None
+    """Why the status is not ``ok``."""
 
     @property
     def ok(self) -> bool:
         """Whether the runs bound the distance."""
-        return self.status == "ok"
+        return self.status is JndStatus.OK
 
     @property
     def estimate(self) -> Estimate:
         """The distance as an estimate; items are runs, and raters are not known (0)."""
         return Estimate(
             self.distance,
+            "frames to 1 JND",
+            ("runs pooled",),
             self.distance * math.log(10) * self.sd,
             self.low,
             self.high,
-            _METHOD,
             n_items=self.n_runs,
             n_ratings=self.n_trials,
-            status=self.status,
+            reason=self.reason,
         )
 
     def __repr__(self) -> str:
         reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}] frames"
-        state = "" if self.ok else f"; {self.status}"
+        state = "" if self.ok else f"; {jnd_status_text(self.status, self.reason)}"
         return f"PooledJnd({reach}, {plural(self.n_runs, 'run')}{state})"
-
-
-_METHOD = "frames to 1 JND, runs pooled"
 
 
 def pooled_jnd(
@@ -149,11 +151,11 @@ def pooled_jnd(
     least, most = (float(10**end) for end in _quantiles(grid, place, ends))
     farthest = max(run.n_frames for run in runs) - 1
     cut_low, cut_high = place[[0, -1]] > _END * place.max()
-    status = status_of(runs, cut_high or distance > farthest, cut_low or distance < 1)
-    if status != "ok":
+    status, reason = status_of(runs, cut_high or distance > farthest, cut_low or distance < 1)
+    if status is not JndStatus.OK:
         distance = sd = least = most = math.nan
     width = joint.sum(axis=1)
-    known = len(runs) > 1 and status == "ok"
+    known = len(runs) > 1 and status is JndStatus.OK
     apart = _quantiles(spreads, width, ends) if known else (math.nan, math.nan)
     return PooledJnd(
         distance=distance,
@@ -167,6 +169,7 @@ def pooled_jnd(
         n_found=sum(run.result().frame is not None for run in runs),
         n_trials=sum(run.n_trials for run in runs),
         status=status,
+        reason=reason,
     )
 
 
@@ -293,19 +296,22 @@ class TransitionJnd(PlainState):
     """Lower end of the credible interval of `n_jnds`."""
     high: float
     """Upper end of the credible interval of `n_jnds`."""
-    status: str = "ok"
-    """``ok``, or what stands in the way of five frames or of the number of JNDs."""
+    status: JndStatus = JndStatus.OK
+    """``ok``; ``close``; or ``undefined`` where a run found no frame, of which its own status says
+    why."""
+    reason: Reason | None = None
+    """Why there are no five frames although either run found one."""
 
     @property
     def ok(self) -> bool:
         """Whether there are five frames in order."""
-        return self.status == "ok"
+        return self.status is JndStatus.OK
 
     def __repr__(self) -> str:
         ends = "–".join(result.anchor for result in self.results)
         jnds = f"{number(self.n_jnds, 1)} JNDs [{number(self.low, 1)}, {number(self.high, 1)}]"
         frames = "" if self.frames is None else f", frames {', '.join(map(str, self.frames))}"
-        state = "" if self.ok else f"; {self.status}"
+        state = "" if self.ok else f"; {transition_status_text(self)}"
         return f"TransitionJnd({ends}: {jnds}{frames}{state})"
 
 
@@ -358,15 +364,15 @@ def transition_jnd(runs: Iterable[FrameStaircase], *, confidence: float = 0.95) 
     first, last = _both(list(runs))
     results = first.result(confidence), last.result(confidence)
     near, far = results[0].frame, results[1].frame
-    lacking = [f"from {result.anchor}: {result.status}" for result in results if not result.ok]
-    if near is None or far is None or lacking:
-        return TransitionJnd(results, None, math.nan, math.nan, math.nan, "; ".join(lacking))
+    if near is None or far is None or not all(result.ok for result in results):
+        unknown = math.nan
+        return TransitionJnd(results, None, unknown, unknown, unknown, JndStatus.UNDEFINED)
     frames = (0, near, (near + far) // 2, far, first.n_frames - 1)
-    status = "ok"
-    if list(frames) != sorted(set(frames)):
-        status = f"close: from the ends, 1 JND is at frames {near} and {far}, with none between"
     low, value, high = _jnds_between(first, last, confidence)
-    return TransitionJnd(results, frames if status == "ok" else None, value, low, high, status)
+    if list(frames) != sorted(set(frames)):
+        why = Reason(Cause.NO_FRAME_BETWEEN)
+        return TransitionJnd(results, None, value, low, high, JndStatus.CLOSE, why)
+    return TransitionJnd(results, frames, value, low, high)
 
 
 def _both(runs: list[FrameStaircase]) -> tuple[FrameStaircase, FrameStaircase]:

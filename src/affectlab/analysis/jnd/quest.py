@@ -21,6 +21,7 @@ from affectlab.analysis.jnd.psychometric import (
 )
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
 from affectlab.core.words import count, plural
@@ -423,17 +424,26 @@ class Quest(PlainState):
         is cut off by an end of the grid, since mean and interval then say where the grid ends.
         """
         share = 100 * self.settings.threshold
-        method = f"QUEST, posterior mean, {share:g} % threshold"
+        what = "QUEST", ("posterior mean", f"{share:g} % threshold")
         if not self.n_trials:
-            return Estimate(math.nan, method=method, status="undefined: no answers yet")
+            return Estimate(math.nan, *what, reason=Reason(Cause.NONE, of="answers yet"))
         low, high = self.interval(confidence)
-        value, sd, status = self.mean, self.sd, "ok"
+        value, sd, reason = self.mean, self.sd, None
         for cut, end in zip(self.cut_off, (0, -1), strict=True):
             if cut:
                 value = sd = low = high = math.nan
-                status = f"undefined: the posterior is cut off at {self.grid[end]:g}"
-        different = len(set(self.intensities))
-        return Estimate(value, sd, low, high, method, "none", different, 1, self.n_trials, status)
+                reason = Reason(Cause.CUT_OFF, of=f"{self.grid[end]:g}")
+        return Estimate(
+            value,
+            *what,
+            sd,
+            low,
+            high,
+            n_items=len(set(self.intensities)),
+            n_raters=1,
+            n_ratings=self.n_trials,
+            reason=reason,
+        )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Quest:

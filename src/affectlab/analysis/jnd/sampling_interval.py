@@ -21,14 +21,16 @@ from affectlab.analysis.jnd.times import JndTimes, arrays_of, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Number, Table, Text
 from affectlab.core.types import Floats
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import number, percent, plural
 
-_METHOD = "shortest time to 1 JND of all sequences"
-_NO_CHANGE = "undefined: no sequence changes"
+_STATISTIC = "shortest time to 1 JND of all sequences"
+_NO_CHANGE = Reason(Cause.NOTHING_CHANGES)
 _RATES = (24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 144, 165, 180, 240, 360, 480, 500, 1000)
 """Rates of cameras and displays in Hz."""
 _ALL = "all"
@@ -106,7 +108,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     """Say how often to sample, what is short enough, and what holds for others."""
     if not one.ok:
-        return (f"No interval: {one.status}.",)
+        return (f"No interval: {undefined_text(one.reason)}.",)
     ends = "" if math.isnan(one.low) else f" [{number(one.low, 1)} to {_end(one.high)}]"
     said = [
         f"Sample every {number(one.value, 1)} ms{ends}, {number(1000 / one.value, 0)} Hz, to keep "
@@ -291,9 +293,9 @@ def sampling_interval(
         value=frame["time_ms"],
         low=frame["low_ms"],
         high=frame["high_ms"],
-        method=_METHOD,
+        statistic=_STATISTIC,
         n_items=frame["n_sequences"],
-        status=["ok" if math.isfinite(one) else _NO_CHANGE for one in frame["time_ms"]],
+        reason=[None if math.isfinite(one) else _NO_CHANGE for one in frame["time_ms"]],
     )
     overall = table[_ALL]
     actors = Estimates.of(table.frame.slice(1), table.keys)

@@ -13,6 +13,7 @@ from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import IntervalFact, Reason
 from affectlab.core.inference import check_confidence, draw_weights, expanded, summarise_one
 from affectlab.core.jackknife import too_few
 from affectlab.core.statistic import FEWEST_CLUSTERS
@@ -25,7 +26,7 @@ By: TypeAlias = Literal["end", "actor", "expression"]
 
 _ENDS = {("near_peak", "peak"): "peak", ("near_neutral", "neutral"): "neutral"}
 """Roles of two frames that were sampled 1 JND apart, sorted, and the end that they lie at."""
-_METHOD = "median score of pairs 1 JND apart"
+_STATISTIC = "median score of pairs 1 JND apart"
 
 
 def jnd_score(
@@ -241,7 +242,7 @@ def _estimate(
         float(np.median(values)),
         replicates,
         confidence,
-        _METHOD,
+        _STATISTIC,
         resample,
         pairs,
         n_items=values.size,
@@ -252,7 +253,7 @@ def bootstrapped(
     value: float,
     replicates: Floats | None,
     confidence: float,
-    method: str,
+    statistic: str,
     resample: str,
     frame: pl.DataFrame,
     **more: Any,
@@ -268,26 +269,27 @@ def bootstrapped(
         The value, and those of the bootstrap, shape (n_boot,).
     confidence
         Coverage that is aimed at, in (0, 1).
-    method
-        What the value is, in words, to which is added how the interval came about.
+    statistic
+        Name of what the value is.
     resample, frame
         What was resampled, and of which rows.
     more
         Other fields of :class:`~affectlab.core.estimates.Estimate`.
     """
     if replicates is None:
-        return Estimate(value, method=method, **more)
-    few = ""
+        return Estimate(value, statistic, **more)
+    few: Reason | None = None
     if resample != "scores":
         n = int(clusters_of(frame, resample).max()) + 1
         confidence = expanded(confidence, n)
         (few,) = too_few(np.array([n]), FEWEST_CLUSTERS, resample)
     found = summarise_one(value, replicates, confidence)
     ends = found.single | (dict.fromkeys(("low", "high"), math.nan) if few else {})
-    method += f"; expanded percentile bootstrap, {plural(len(replicates), 'replicate')}"
-    if missing := few or found.missing[0]:
-        method += f"; {missing}"
-    return Estimate(value, method=method, target=resample, **ends, **more)
+    kind = "percentile" if resample == "scores" else "expanded percentile"
+    drawn = IntervalFact(kind, (resample,), replicates=len(replicates))
+    given: dict[str, Any] = {"target": resample, "interval": drawn, **ends}
+    given["reason"] = few or found.missing[0]
+    return Estimate(value, statistic, **given | more)
 
 
 def _replicates(

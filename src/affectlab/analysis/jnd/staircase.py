@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -14,13 +15,31 @@ import polars as pl
 from affectlab.analysis.jnd.json_state import PlainState, flags_of, opened
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
+from affectlab.analysis.jnd.wording import jnd_status_text
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason, Status
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
 from affectlab.core.words import number, plural
 
 # What a run over the frames of a transition found.
+
+
+class JndStatus(StrEnum):
+    """Whether a run, or several, found a frame that is one just noticeable difference away."""
+
+    OK = "ok"
+    UNFINISHED = "unfinished"
+    """Trials are left."""
+    BEYOND = "beyond"
+    """Even the farthest frame is less than 1 JND away."""
+    WITHIN = "within"
+    """Even the nearest frame is more than 1 JND away."""
+    CLOSE = "close"
+    """The frames 1 JND from either end leave none between them."""
+    UNDEFINED = "undefined"
+    """The answers do not say."""
 
 
 @dataclass(frozen=True)
@@ -58,35 +77,37 @@ class StaircaseResult(PlainState):
     """Comparisons of the anchor with itself."""
     n_false_alarms: int
     """How many of these were answered with "different"."""
-    status: str = "ok"
+    status: JndStatus = JndStatus.OK
     """``ok``, or what stands in the way of a result."""
+    reason: Reason | None = None
+    """Why the status is not ``ok``."""
 
     @property
     def ok(self) -> bool:
         """Whether the run ended and found a frame."""
-        return self.status == "ok"
+        return self.status is JndStatus.OK
 
     @property
     def estimate(self) -> Estimate:
         """The distance as an estimate, with the standard error of its logarithm carried over."""
-        method = f"frames from {self.anchor} to 1 JND, QUEST"
-        se = self.distance * math.log(10) * self.sd
         return Estimate(
             self.distance,
-            se,
+            f"frames from {self.anchor} to 1 JND",
+            ("QUEST",),
+            self.distance * math.log(10) * self.sd,
             self.low,
             self.high,
-            method,
             n_items=1,
             n_raters=min(1, self.n_trials),
             n_ratings=self.n_trials,
-            status=self.status,
+            status=Status.OK if self.ok else Status.UNDEFINED,
+            reason=self.reason,
         )
 
     def __repr__(self) -> str:
         found = "no frame" if self.frame is None else f"frame {self.frame}"
         reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}]"
-        state = "" if self.ok else f"; {self.status}"
+        state = "" if self.ok else f"; {jnd_status_text(self.status, self.reason)}"
         return f"StaircaseResult({self.anchor}: {found}, {reach} frames away{state})"
 
 
@@ -98,12 +119,12 @@ def staircase_result(run: FrameStaircase, confidence: float) -> StaircaseResult:
     if not state.n_trials or any(state.cut_off):
         # Here they would say where the grid ends, not what was answered.
         low = high = sd = math.nan
-    status = _status(run, distance)
-    if status != "ok":
+    status, reason = _status(run, distance)
+    if status is not JndStatus.OK:
         distance = math.nan
     if state.n_trials and not run.done:
-        left = f"unfinished: {state.n_trials} of {plural(run.trials, 'trial')}"
-        status = left if status == "ok" else f"{left}; {status}"
+        status = JndStatus.UNFINISHED
+        reason = Reason(Cause.UNFINISHED, state.n_trials, run.trials, "trials")
     answers = list(zip(run.frames, run.different, strict=True))
     compared = [different for frame, different in answers if frame != run.anchor_frame]
     caught = [different for frame, different in answers if frame == run.anchor_frame]
@@ -122,27 +143,30 @@ def staircase_result(run: FrameStaircase, confidence: float) -> StaircaseResult:
         n_catch=len(caught),
         n_false_alarms=sum(caught),
         status=status,
+        reason=reason,
     )
 
 
-def _status(run: FrameStaircase, distance: float) -> str:
-    """Say whether a frame of the sequence is 1 JND away, or why none is."""
-    status = status_of([run], distance > run.n_frames - 1, distance < 1)
-    if status == "ok" and any(run.quest.cut_off):
-        return "undefined: the answers do not bound 1 JND yet"
-    return status
+def _status(run: FrameStaircase, distance: float) -> tuple[JndStatus, Reason | None]:
+    """Say whether a frame of the sequence is 1 JND away, and why none is."""
+    status, reason = status_of([run], distance > run.n_frames - 1, distance < 1)
+    if status is JndStatus.OK and any(run.quest.cut_off):
+        return JndStatus.UNDEFINED, Reason(Cause.UNBOUNDED_JND)
+    return status, reason
 
 
-def status_of(runs: Sequence[FrameStaircase], beyond: bool, within: bool) -> str:
+def status_of(
+    runs: Sequence[FrameStaircase], beyond: bool, within: bool
+) -> tuple[JndStatus, Reason | None]:
     """Say whether answers leave 1 JND within the frames, or on which side of them it is."""
     if not any(run.n_trials for run in runs):
-        return "undefined: no answers yet"
+        return JndStatus.UNDEFINED, Reason(Cause.NONE, of="answers yet")
     if beyond:
         farthest = max(run.n_frames for run in runs) - 1
-        return f"beyond: the farthest frame, {farthest} away, is less than 1 JND away"
+        return JndStatus.BEYOND, Reason(Cause.FARTHEST_WITHIN_JND, n=farthest)
     if within:
-        return "within: the frame next to the anchor is more than 1 JND away"
-    return "ok"
+        return JndStatus.WITHIN, Reason(Cause.NEAREST_BEYOND_JND)
+    return JndStatus.OK, None
 
 
 _JNDS = 5.5
@@ -536,6 +560,6 @@ def staircase_runs(runs: Sequence[FrameStaircase], confidence: float = 0.95) -> 
 
 def _jnd_in_words(found: StaircaseResult) -> str:
     if math.isnan(found.distance):
-        return found.status
+        return jnd_status_text(found.status, found.reason)
     interval = f" [{number(found.low, 1)}, {number(found.high, 1)}]"
     return f"1 JND = {number(found.distance, 1)} frames{interval * (found.low == found.low)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,6 +23,7 @@ from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import draw_weights
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
@@ -29,9 +31,10 @@ from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
 _N = 5
+_JNDS = "JNDs from peak to neutral"
 _WAYS = {
-    "steps": "JNDs from peak to neutral, sum of the steps between five frames",
-    "ends": "JNDs from peak to neutral, peak compared with neutral",
+    "steps": "sum of the steps between five frames",
+    "ends": "peak compared with neutral",
 }
 
 
@@ -162,15 +165,15 @@ def jnd_steps(
         else given_jnd(jnd)
     )
     replicates = _replicates(sums, apart, one, resample, n_boot, rng) if n_boot else {}
-    missing = "undefined: no sequence has all the pairs"
+    missing = Reason(Cause.NONE, of="sequence with all the pairs")
     estimates = []
     for way, words in _WAYS.items():
         value = _median(sums[way]) / one.value
-        status = "ok" if math.isfinite(value) else missing
-        drawn, n = replicates.get(way), sums[way].count()
-        estimates.append(
-            bootstrapped(value, drawn, confidence, words, resample, sums, n_items=n, status=status)
-        )
+        more: dict[str, Any] = {"options": (words,), "n_items": sums[way].count()}
+        if not math.isfinite(value):
+            more["reason"] = missing
+        drawn = replicates.get(way)
+        estimates.append(bootstrapped(value, drawn, confidence, _JNDS, resample, sums, **more))
     found, sequences = Estimates.collect({"way": list(_WAYS)}, estimates), _in_jnds(sums, one)
     return JndSteps(
         (

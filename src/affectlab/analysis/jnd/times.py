@@ -15,6 +15,7 @@ from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, 
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
@@ -164,8 +165,7 @@ def _check_order(timed: pl.DataFrame) -> None:
         )
 
 
-_METHOD = "time to 1 JND, linear between frames"
-_STILL = "no change: the score is not above 0"
+_STILL = Reason(Cause.NO_CHANGE)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -188,7 +188,7 @@ class JndTimes(Result):
         to near_neutral), ``start_ms`` and ``end_ms`` (when its frames were filmed),
         ``duration_ms``, ``change`` and ``change_se`` (score units), ``jnds`` (the change in JNDs),
         ``time_ms``, ``low_ms`` and ``high_ms`` (``inf``: no end), ``beyond`` (the time is longer
-        than the segment), ``status``.
+        than the segment), ``status``, ``reason``.
         """
         return self.to_frame("segments")
 
@@ -197,7 +197,7 @@ class JndTimes(Result):
         """One row per sequence, with the shorter time of its two segments.
 
         ``actor``, ``expression``, ``segment``, ``start_ms``, ``jnds``, ``time_ms``, ``low_ms``,
-        ``high_ms``, ``beyond``, ``n_segments`` (that change), ``status``.
+        ``high_ms``, ``beyond``, ``n_segments`` (that change), ``status``, ``reason``.
         """
         return self.to_frame()
 
@@ -228,15 +228,16 @@ def _typical(sequences: pl.DataFrame, by: str, confidence: float) -> Estimates:
     times = {str(key[0]): rising_times(part["time_ms"].to_numpy()) for key, part in parts.items()}
     found = [order_interval(one, 0.5, confidence) for one in times.values()]
     value, low, high = (np.array(column) for column in zip(*found, strict=True))
-    status = np.where(np.isfinite(value), "ok", "undefined: most sequences do not change")
     return Estimates.build(
         {by: list(times)},
         value=np.where(np.isfinite(value), value, np.nan),
         low=low,
         high=high,
-        method="median " + _METHOD,
+        statistic=("median time to 1 JND", "linear between frames"),
         n_items=[one.size for one in times.values()],
-        status=status.tolist(),
+        reason=[
+            None if known else Reason(Cause.MOST_DO_NOT_CHANGE) for known in np.isfinite(value)
+        ],
     )
 
 
@@ -415,7 +416,7 @@ def times_of(times: JndTimes | PairSource, frames: FrameSource | None, **options
 
 def given_jnd(jnd: Estimate | float) -> Estimate:
     """Take 1 JND as an estimate; a number is exact."""
-    one = jnd if isinstance(jnd, Estimate) else Estimate(float(jnd), 0.0, method="1 JND as given")
+    one = jnd if isinstance(jnd, Estimate) else Estimate(float(jnd), "1 JND as given", se=0.0)
     if not one.value > 0 or math.isinf(one.value):
         raise InputError(f"1 JND is {one.value:g} score units; expected a number above 0")
     if one.se < 0:
@@ -441,7 +442,8 @@ def _timed(segments: pl.DataFrame, jnd: Estimate, confidence: float) -> pl.DataF
         pl.Series("low_ms", low),
         pl.Series("high_ms", high),
         pl.Series("beyond", np.nan_to_num(time, nan=np.inf) > duration),
-        pl.Series("status", np.where(moves, "ok", _STILL).tolist()),
+        pl.Series("status", np.where(moves, "ok", "undefined").tolist()),
+        fact_column("reason", [None if one else _STILL for one in moves], reason_type()),
     )
 
 
@@ -461,11 +463,11 @@ def _fastest(segments: pl.DataFrame) -> pl.DataFrame:
         segments.sort(pl.col("time_ms").fill_nan(math.inf), maintain_order=True)
         .unique(keys, keep="first", maintain_order=True)
         .with_columns(pl.when(pl.col("status") == "ok").then("segment").alias("segment"))
-        .select(*keys, "segment", "start_ms", "jnds", "time_ms", "beyond", "status")
+        .select(*keys, "segment", "start_ms", "jnds", "time_ms", "beyond", "status", "reason")
     )
     shown = ("segment", "start_ms", "jnds", "time_ms", "low_ms", "high_ms", "beyond")
     joined = ends.join(shorter, on=keys, how="left", maintain_order="left")
-    return joined.select(*keys, *shown, "n_segments", "status")
+    return joined.select(*keys, *shown, "n_segments", "status", "reason")
 
 
 def arrays_of(segments: pl.DataFrame) -> tuple[Floats, Floats, Floats]:

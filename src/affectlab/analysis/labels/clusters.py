@@ -14,9 +14,11 @@ from affectlab.analysis.labels.correlations import LabelCorrelations, label_corr
 from affectlab.analysis.labels.trees import Choice, LabelClusters, complete, label_tree
 from affectlab.core.arrays import as_floats, ratio
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Share, Table
 from affectlab.core.types import Floats
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 
@@ -82,7 +84,7 @@ def cluster_labels(
     LabelClusters
         With the labels whose correlations are all defined: the label with most undefined ones is
         left out, one after the other, and named in ``left_out``. With fewer than three labels left
-        there is no tree, and ``status`` says so.
+        there is no tree, and ``reason`` says so.
 
         ``members()`` and ``stability()`` go by number of the cluster; ``cluster``,
         ``order`` and ``linkage`` (as SciPy writes it) are arrays over ``labels``,
@@ -121,7 +123,6 @@ def cluster_labels(
         )
     matrix, names, groups, replicates = _given(correlations, labels)
     rest = complete(np.isnan(matrix)).tolist()
-    n = plural(len(rest), "label")
     found = label_tree(
         tuple(names[at] for at in rest),
         _distances(matrix[np.ix_(rest, rest)], metric),
@@ -133,7 +134,7 @@ def cluster_labels(
         linkage=method,
         k=k,
         method=f"{method} linkage, {metric} distance",
-        undefined=f"undefined: {n} with all correlations defined, expected 3 or more",
+        undefined=Reason(Cause.FEWER, least=3, of="labels with all correlations defined"),
         groups=None if groups is None else tuple(groups[at] for at in rest),
         left_out=tuple(name for at, name in enumerate(names) if at not in rest),
     )
@@ -154,7 +155,7 @@ def _with_correlations(
         schema={"label_a": pl.String, "label_b": pl.String, "value": pl.Float64},
     )
     columns = (Key("label_a", "label"), Key("label_b", "label"), Number("value", "correlation"))
-    ok = found.status == "ok"
+    ok = found.ok
     # Without a tree there is only the heatmap, of all labels.
     shown = found.labels if ok else names
     of = found.groups if ok else groups
@@ -172,7 +173,7 @@ def _with_correlations(
                 "correlations",
                 "Correlations of labels",
                 description=f"{plural(len(shown), 'label')}. "
-                f"Clusters: {members if ok else found.status}.",
+                f"Clusters: {members if ok else undefined_text(found.reason)}.",
                 options={
                     "names": list(shown),
                     "linkage": found.linkage.tolist() if ok else None,
@@ -296,7 +297,7 @@ def cluster_confusion(
         {"true": np.repeat(labels, n), "predicted": np.tile(labels, n), "share": rows.ravel()}
     )
     columns = (Key("true"), Key("predicted"), Share("share"))
-    ok = clusters.status == "ok"
+    ok = clusters.ok
     figure = Figure(
         "confusion_clusters",
         "confusion_clusters",

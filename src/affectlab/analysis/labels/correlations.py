@@ -14,10 +14,12 @@ from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer
 from affectlab.core.statistic import Draws, from_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.wording import status_text
 from affectlab.core.words import joined, plural
 from affectlab.ratings import ClusterLike, Ratings, canonical, require_order, stimulus_clusters
 
@@ -137,6 +139,9 @@ def _rank_correlations(values: Floats, weights: Floats) -> Floats:
 
 _METHODS = {"pearson": pearson, "spearman": spearman}
 
+_FEW = Reason(Cause.FEWER, least=3, of="stimuli in common")
+_CONSTANT = Reason(Cause.CONSTANT, of="answers to a label")
+
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class LabelCorrelations(Estimates):
@@ -193,7 +198,7 @@ def _sentences(
     said = [f"{method.capitalize()} correlations of {plural(len(names), 'label')}."]
     lacking = frame.filter(pl.col("status") != "ok")
     if lacking.height:
-        reasons = sorted(set(lacking["status"].to_list()))
+        reasons = sorted({status_text(row) for row in lacking.iter_rows(named=True)})
         said.append(f"{lacking.height:,} of {frame.height:,} pairs: {joined(reasons)}.")
     if excluded:
         said.append(f"Left out: {joined(excluded)}.")
@@ -303,11 +308,7 @@ def label_correlations(
         len(kinds),
         evaluate,
         method=[f"{method.capitalize()} correlation over stimuli of mean answers"] * first.size,
-        undefined=np.where(
-            shared < 3,
-            "undefined: fewer than three stimuli in common",
-            "undefined: a label does not vary",
-        ).tolist(),
+        undefined=[_FEW if few else _CONSTANT for few in shared < 3],
         n_items=shared,
         n_raters=profiles.n_raters,
         n_ratings=profiles.n_ratings,

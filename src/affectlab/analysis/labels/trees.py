@@ -11,9 +11,11 @@ import polars as pl
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.facts import Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import joined, plural
 
 Choice = Literal["silhouette", "elbow"]
@@ -49,8 +51,13 @@ class LabelClusters(Result):
     """Labels with undefined correlations."""
     groups: tuple[str, ...] | None = None
     """Sentiment of each label in the tree, where known."""
-    status: str = "ok"
-    """``ok``, or why there is no tree."""
+    reason: Reason | None = None
+    """Why there is no tree, where there is none."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a tree."""
+        return self.reason is None
 
     @property
     def k(self) -> int:
@@ -112,7 +119,7 @@ def label_tree(
     linkage: str,
     k: int | Choice,
     method: str,
-    undefined: str,
+    undefined: Reason,
     groups: tuple[str, ...] | None = None,
     left_out: tuple[str, ...] = (),
 ) -> LabelClusters:
@@ -129,7 +136,7 @@ def label_tree(
     method
         Linkage and distance, in words.
     undefined
-        What is said of fewer than three labels, which make no tree.
+        Why fewer than three labels make no tree.
     groups, left_out
         As in :class:`LabelClusters`.
     """
@@ -137,11 +144,10 @@ def label_tree(
     order, cluster, tree = np.arange(n), np.zeros(n, dtype=np.int64), np.empty((0, 4))
     together, n_boot = np.zeros((n, n)), 0
     scores: dict[int, float] = {}
-    chosen, status = "given", undefined
-    if n > 2:
+    chosen, reason = "given", None if n > 2 else undefined
+    if reason is None:
         from scipy.cluster.hierarchy import leaves_list
 
-        status = "ok"
         tree = _joined(distance, linkage, ordered=True)
         scores = {count: silhouette(distance, _cut(tree, count)) for count in range(2, n)}
         count, chosen = _choose(k, scores, tree)
@@ -160,7 +166,7 @@ def label_tree(
         inside = np.flatnonzero(cluster == number)
         pairs = together[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
         stability[number] = float(pairs.mean()) if pairs.size else float("nan")
-    at = order if status == "ok" else order[:0]
+    at = order if reason is None else order[:0]
     columns: dict[str, Any] = {
         "label": [labels[place] for place in at],
         "cluster": cluster[at],
@@ -189,9 +195,9 @@ def label_tree(
             Table("clusters", "Labels of each cluster.", members, of_members),
             Table("silhouettes", "By number of clusters.", silhouettes, of_numbers, limit=0),
         ),
-        said if status == "ok" else (status,),
+        said if reason is None else (undefined_text(reason),),
         notes=(_STABILITY,) if n_boot else (),
-        settings={"method": method, "chosen": chosen, "status": status},
+        settings={"method": method, "chosen": chosen, "reason": reason},
         labels=labels,
         linkage=tree,
         order=order,
@@ -203,7 +209,7 @@ def label_tree(
         n_boot=n_boot,
         left_out=left_out,
         groups=groups,
-        status=status,
+        reason=reason,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from affectlab.core.arrays import ratio
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
@@ -58,7 +59,7 @@ def ratio_estimates(
         n,
         lambda weights: ratio(weights @ top, weights @ bottom),
         method=method,
-        undefined="undefined: nothing to count",
+        undefined=Reason(Cause.NONE, of="answers to count"),
         n_ratings=np.count_nonzero(below, axis=0),
         left_out=lambda: ratio(top.sum(axis=0) - top, bottom.sum(axis=0) - bottom),
         **more,

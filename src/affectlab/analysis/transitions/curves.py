@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +12,12 @@ import polars as pl
 from affectlab.analysis.frames import FrameSource, place_of_role, placed, read_frames
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.files.columns import require_distinct
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
+from affectlab.core.wording import status_text
 from affectlab.core.words import plural
 
 # Times of the frames of a transition.
@@ -57,10 +60,10 @@ def with_times(points: pl.DataFrame, frames: FrameSource) -> pl.DataFrame:
     return whole.with_columns(since.alias("time_ms"), since.alias("x"))
 
 
-_NO_PEAK = "undefined: no score of the peak beside the neutral frame"
-_FLAT = "undefined: the peak does not differ from the neutral frame"
-_NO_TIMES = "undefined: a frame has no time"
-_DISORDER = "undefined: times do not follow the places"
+_NO_PEAK = Reason(Cause.NONE, of="score of the peak and of the neutral frame")
+_FLAT = Reason(Cause.PEAK_LIKE_NEUTRAL)
+_NO_TIMES = Reason(Cause.FRAME_WITHOUT_TIME)
+_DISORDER = Reason(Cause.DISORDERED_TIMES)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -91,7 +94,7 @@ class TransitionCurves(Result):
 
         ``actor``, ``expression``, ``peak`` (its difference), ``half`` (where half of it is left, in
         the unit of ``x``), ``rises`` (steps towards neutral at which the difference grows),
-        ``n_frames``, ``status``.
+        ``n_frames``, ``status``, ``reason``.
         """
         return self.to_frame("transitions")
 
@@ -171,8 +174,8 @@ def _sentences(summary: pl.DataFrame, timed: bool) -> tuple[str, ...]:
             "than the one before: error of measurement, or a face that does not fall evenly."
         )
     lacking = summary.filter(pl.col("status") != "ok")
-    for (status,), own in lacking.group_by("status", maintain_order=True):
-        said.append(f"{plural(own.height, 'transition')} without a curve: {status}.")
+    for why, n in Counter(map(status_text, lacking.iter_rows(named=True))).items():
+        said.append(f"{plural(n, 'transition')} without a curve: {why}.")
     return tuple(said)
 
 
@@ -266,12 +269,15 @@ def transition_curves(
         )
     else:
         points = with_times(points, frames)
+    transitions = list(points.group_by(_KEYS, maintain_order=True))
+    reasons = [_lack(own) for _, own in transitions]
     summary = pl.DataFrame(
-        [_summary(key, own) for key, own in points.group_by(_KEYS, maintain_order=True)],
+        [_summary(key, own, why) for (key, own), why in zip(transitions, reasons, strict=True)],
         schema_overrides={"half": pl.Float64, "peak": pl.Float64},
         orient="row",
-    )
-    undefined = summary.filter(pl.col("status").is_in([_NO_TIMES, _DISORDER])).select(_KEYS)
+    ).with_columns(fact_column("reason", reasons, reason_type()))
+    untimed = pl.Series([why in (_NO_TIMES, _DISORDER) for why in reasons], dtype=pl.Boolean)
+    undefined = summary.filter(untimed).select(_KEYS)
     lost = points.join(undefined.with_columns(lost=True), on=_KEYS, how="left")["lost"]
     points = points.with_columns(
         pl.when(lost.fill_null(False)).then(math.nan).otherwise(pl.col("x")).alias("x")
@@ -332,27 +338,30 @@ def _with_shares(points: pl.DataFrame) -> pl.DataFrame:
     return whole.with_columns(share=share.fill_null(math.nan), share_se=error.fill_null(math.nan))
 
 
-def _summary(key: tuple[object, ...], own: pl.DataFrame) -> dict[str, object]:
-    """Say of one transition where half is left, and why it has no curve where it has none."""
+def _lack(own: pl.DataFrame) -> Reason | None:
+    """Say why one transition has no curve, where it has none."""
+    x, peak = own["x"].to_numpy(), own["peak"][0]
+    if peak is None:
+        return _NO_PEAK
+    if not peak > 0:
+        return _FLAT
+    if np.isnan(x).any():
+        return _NO_TIMES
+    return _DISORDER if (np.diff(x) <= 0).any() else None
+
+
+def _summary(key: tuple[object, ...], own: pl.DataFrame, lack: Reason | None) -> dict[str, object]:
+    """Say of one transition where half is left."""
     x, y = own["x"].to_numpy(), own["value"].to_numpy()
     peak = own["peak"][0]
-    status = "ok"
-    if peak is None:
-        status = _NO_PEAK
-    elif not peak > 0:
-        status = _FLAT
-    elif np.isnan(x).any():
-        status = _NO_TIMES
-    elif (np.diff(x) <= 0).any():
-        status = _DISORDER
     return {
         "actor": key[0],
         "expression": key[1],
         "peak": math.nan if peak is None else float(peak),
-        "half": _half(x, y / float(peak)) if status == "ok" else math.nan,
+        "half": _half(x, y / float(peak)) if lack is None else math.nan,
         "rises": int((np.diff(y) > 0).sum()),
         "n_frames": own.height,
-        "status": status,
+        "status": "ok" if lack is None else "undefined",
     }
 
 

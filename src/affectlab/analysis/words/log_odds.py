@@ -16,6 +16,7 @@ from affectlab.analysis.profiles import profiles_of, texts_of
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import benjamini_hochberg, check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -31,6 +32,7 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings, people_or_all
 
@@ -165,8 +167,8 @@ class LogOdds(Result):
     """Texts with each label, shape (L,)."""
     n_all: int
     """Texts in all; with ``paper_compat`` of ratings, a text counts once per rater."""
-    status: tuple[str, ...]
-    """``ok``, or why the label has no values, shape (L,)."""
+    reasons: tuple[Reason | None, ...]
+    """Why the label has no values, None where it has, shape (L,)."""
     method: str
     """How texts were cut into words and labels matched, in words."""
     confidence: float
@@ -237,7 +239,7 @@ class LogOdds(Result):
     ) -> pl.DataFrame:
         """Give the words that go with each label; highest z first, or smallest p with such a rule.
 
-        A label without values has one row without a word, with its status.
+        A label without values has one row without a word, with its reason.
 
         Parameters
         ----------
@@ -262,7 +264,7 @@ class LogOdds(Result):
         for k in labels:
             # A label without values has one row without a word.
             own = np.array([-1])
-            if self.status[k] == "ok":
+            if self.reasons[k] is None:
                 own = np.flatnonzero(kept[k])
                 # Equal ones: in the order of the alphabet, whatever the order of the texts.
                 by_name = np.array([self.words[w] for w in own], dtype=str)
@@ -292,14 +294,14 @@ class LogOdds(Result):
             se=se,
             low=delta - half,
             high=delta + half,
-            method=f"log odds, informative Dirichlet prior; {self.method}",
+            statistic=("log odds", "informative Dirichlet prior", self.method),
             n_items=self.n_texts[label],
             n_ratings=self.n_all,
-            status=[self.status[k] for k in at],
+            reason=[self.reasons[k] for k in at],
         )
         share = np.full(uses.shape, np.nan)
         np.divide(uses, inside, out=share, where=there & (inside > 0))
-        return table.to_frame().with_columns(
+        return table.frame.with_columns(
             **{
                 name: pl.Series(column)
                 for name, column in {**values, "count": uses, "share": share}.items()
@@ -317,15 +319,26 @@ class LogOdds(Result):
             said[label].append(f"{shown(word, 20)} ({z:.1f})")
         rows = [
             (name, int(texts), int(words), ", ".join(said[name]))
-            if status == "ok"
-            else (name, int(texts), None, status)
-            for name, texts, words, status in zip(
-                self.labels, self.n_texts, n_words, self.status, strict=True
+            if why is None
+            else (name, int(texts), None, undefined_text(why))
+            for name, texts, words, why in zip(
+                self.labels, self.n_texts, n_words, self.reasons, strict=True
             )
         ]
         schema = dict(zip(("label", "n_texts", "n_words", "first"), _TYPES, strict=True))
         frame = pl.DataFrame(rows, schema, orient="row")
         return Table("first_words", "Words that go with each label.", frame, _FIRST)
+
+
+def _lack(texts: float, n_texts: int, words: int, n_words: int, *, one_word: bool) -> Reason | None:
+    """Say why a label with so many of all texts and words has no values."""
+    if one_word:
+        return Reason(Cause.ONE_WORD)
+    if texts == n_texts:
+        return Reason(Cause.ALL_TEXTS_LABELLED)
+    if texts == 0:
+        return Reason(Cause.NONE, of="text with the label")
+    return Reason(Cause.NONE, of="words on one side") if words in (0, n_words) else None
 
 
 def _count_and_test(
@@ -342,12 +355,12 @@ def _count_and_test(
     n_all = int(members.weight.sum())
     inside = counts.sum(axis=1)
     n_words = int(total.sum())
-    status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
-    status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
-    one_side = (inside == 0) | (inside == n_words)
-    status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
-    status = np.where((total == n_words).any(), "undefined: only one word", status)
-    known = np.flatnonzero(status == "ok").tolist()
+    one_word = bool((total == n_words).any())
+    reasons = [
+        _lack(texts, n_all, words, n_words, one_word=one_word)
+        for texts, words in zip(n_texts.tolist(), inside.tolist(), strict=True)
+    ]
+    known = [k for k, why in enumerate(reasons) if why is None]
     delta, z, p = (np.full(counts.shape, np.nan) for _ in range(3))
 
     def one(k: int) -> None:
@@ -365,7 +378,7 @@ def _count_and_test(
         total=total,
         n_texts=n_texts,
         n_all=n_all,
-        status=tuple(map(str, status)),
+        reasons=tuple(reasons),
         method=method,
         confidence=confidence,
         repeated=repeated,

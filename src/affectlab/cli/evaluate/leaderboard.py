@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from affectlab.cli._output import Output, write_table
-from affectlab.core.interface.signatures import OptionsOf
+from affectlab.cli.manifest import OptionsOf
 from affectlab.evaluation import leaderboard as read
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.operations import check_outputs, show_result
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count, Device, Precision
 from affectlab.models.text_metrics import (
     items_of_ratings,

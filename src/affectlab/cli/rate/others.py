@@ -10,9 +10,9 @@ import polars as pl
 from rich.text import Text
 
 from affectlab.cli._output import Output, caught_warnings, collected
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.render.grid import Table
 from affectlab.core.words import count, plural, shown
 from affectlab.evaluation import OUTCOMES, outcome_table

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, collected, write_table
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.rate.vlm import counts_of, show_plan
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count, Device, Precision
 from affectlab.core.words import count, number, plural, shown
 from affectlab.models.reactions import (

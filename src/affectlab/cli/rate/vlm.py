@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, collected
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import count, plural, shown
 from affectlab.evaluation import OutcomeTable

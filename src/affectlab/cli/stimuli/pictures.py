@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import polars as pl
 
 from affectlab.cli._output import Output, command, write_table
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.report import draw_coverage

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import polars as pl
 
 from affectlab.cli._output import Output, make_folder, write_table
+from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation

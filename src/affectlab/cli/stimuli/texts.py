@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 
 from affectlab.cli._output import Output, caught_warnings, make_folder, write_table
+from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import joined
 from affectlab.models.text import (

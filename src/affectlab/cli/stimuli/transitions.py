@@ -10,8 +10,8 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, write_table
+from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.stimuli import pair_design, read_sequences

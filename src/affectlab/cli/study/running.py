@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from annotated_types import Ge, Le
 
 from affectlab.cli._output import Output
+from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.study.answers import open_study
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
 from affectlab.core.words import plural
 from affectlab.study import (
     invite as invite_people,

@@ -10,8 +10,9 @@ import polars as pl
 from annotated_types import Ge
 
 from affectlab.cli._output import Output, caught_warnings
+from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError
-from affectlab.core.interface.signatures import OptionsOf
+from affectlab.core.facts import Reason
 from affectlab.core.types import Count, Device
 from affectlab.core.words import number, plural
 from affectlab.models.heads import (
@@ -235,11 +236,16 @@ def _show_heads(
     if bank.neutral is not None:
         frame = frame.with_columns(pl.Series("neutral mean", bank.neutral.offsets))
     if agreement is not None:
-        frame = frame.join(
-            agreement.rename({"n": "judged by"}), on="label", how="left", maintain_order="left"
+        why = [None if row is None else str(Reason.of_row(row)) for row in agreement["reason"]]
+        told = agreement.rename({"n": "judged by"}).with_columns(
+            pl.Series("reason", why, dtype=pl.String)
         )
-        if not agreement["status"].count():
-            frame = frame.drop("status")
+        frame = frame.join(
+            told.drop("reason") if not any(why) else told,
+            on="label",
+            how="left",
+            maintain_order="left",
+        )
         mean: Any = agreement["spearman"].mean()
         defined, n = agreement["spearman"].count(), agreement.height
         over = "" if defined == n else f" over {defined} of {plural(n, 'label')}"

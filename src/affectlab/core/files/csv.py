@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import flat
 
 _CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]"
 """Control characters except the tab and the breaks of lines, which CSV can quote."""
@@ -59,7 +60,7 @@ def text_of_sheet(cells: pl.Expr) -> pl.Expr:
 
 def _without_control(frame: pl.DataFrame) -> pl.DataFrame:
     coded = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
-    frame = frame.cast(dict.fromkeys(coded, pl.String))
+    frame = flat(frame.cast(dict.fromkeys(coded, pl.String)))
     listed = [name for name, kind in frame.schema.items() if kind == pl.List(pl.String)]
     frame = frame.with_columns(pl.col(listed).list.join("; "))
     text = [name for name, kind in frame.schema.items() if kind == pl.String]

@@ -1,1 +1,1 @@
-"""How functions are offered: loaded when they are used, described by their signatures."""
+"""How functions are offered: loaded when used, and with a hint where a name is misspelt."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.citations import Reference, bracketed, named_in, references
-from affectlab.core.render.intervals import NO_INTERVAL, clusters_named
+from affectlab.core.facts import IntervalFact, Reason
 from affectlab.core.tables import Table
+from affectlab.core.wording import drawn_whole, interval_text, reason_text
 from affectlab.core.words import count, joined, percent, some
 
 if TYPE_CHECKING:
@@ -20,12 +22,6 @@ _ABOUT = {
     "both": "other stimuli rated by other raters",
 }
 """What intervals are about, in words, by their target."""
-_WHY = re.compile(rf"[;,] {NO_INTERVAL}(.*)$|; ([^;]*), no interval$")
-_INTERVAL = re.compile(
-    r"[;,] ((?:jackknife|linearised) over|[\w ]*bootstrap\b|interval by |[\w' -]+ interval\b).*$"
-)
-"""Where the ``method`` of an estimate begins to say how its interval was made."""
-_UNDEFINED = re.compile(r", \d+ undefined|(?<=interval) \([^)]*\)")
 _STUDENT = ", with Student's quantiles"
 _UNITS = {"label": "labels", "stimulus": "stimuli", "rater": "raters", "group": "groups"}
 """What estimates are made for one by one, and how a caption has it."""
@@ -68,13 +64,15 @@ def methods_works(tables: Sequence[Table]) -> list[Reference]:
 
 
 def _holds_estimates(table: Table) -> bool:
-    return {"value", "method", "n_ratings"} <= set(table.frame.columns) and table.frame.height > 0
+    return {"value", "statistic", "interval"} <= set(table.frame.columns) and table.frame.height > 0
 
 
 def _texts(table: Table) -> list[str]:
     """What a table says of its methods: its caption, and what stands in its rows."""
-    methods = table.frame["method"].unique(maintain_order=True) if _holds_estimates(table) else ()
-    return [table.caption, *methods]
+    if not _holds_estimates(table):
+        return [table.caption]
+    made = table.frame["interval"].unique(maintain_order=True).drop_nulls()
+    return [table.caption, *_statistics(table), *(_way(IntervalFact.of_row(one)) for one in made)]
 
 
 def _subject(table: Table) -> str:
@@ -104,9 +102,10 @@ def _new(texts: Iterable[str], cited: set[str]) -> list[Reference]:
     return new
 
 
-def _what(method: str) -> str:
-    """What was computed, without how its interval was made."""
-    return _INTERVAL.sub("", _WHY.sub("", method))
+def _statistics(table: Table) -> list[str]:
+    """What a table has estimates of, with their options."""
+    rows = table.frame.select("statistic", "options").rows()
+    return list(dict.fromkeys(", ".join([name, *options]) for name, options in rows))
 
 
 def _computed(tables: Sequence[Table], cited: set[str]) -> list[str]:
@@ -119,8 +118,7 @@ def _computed(tables: Sequence[Table], cited: set[str]) -> list[str]:
 
 
 def _statistic(table: Table, cited: set[str]) -> str:
-    methods = list(dict.fromkeys(map(_what, table.frame["method"].to_list())))
-    subject = _what(_subject(table))
+    methods, subject = _statistics(table), _subject(table)
     known = any(text.casefold() in subject.casefold() for text in methods)
     if not subject or known or len(methods) > _MOST:
         return _listed([f"{one}{bracketed(_new([one], cited))}" for one in methods])
@@ -131,7 +129,7 @@ def _statistic(table: Table, cited: set[str]) -> str:
 
 def _each(table: Table) -> str:
     """For what a table has a row of its own."""
-    named = f"{table.caption} {' '.join(table.frame['method'].to_list()[:1])}".casefold()
+    named = f"{table.caption} {' '.join(_statistics(table)[:1])}".casefold()
     keys = [
         key
         for key, many in _UNITS.items()
@@ -168,69 +166,70 @@ def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[
     ways: dict[tuple[str, str], None] = {}
     for table in tables:
         has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
-        targets = has["target"].to_list() if "target" in has.columns else ["none"] * has.height
-        for method, what in zip(has["method"].to_list(), targets, strict=True):
-            tail = _INTERVAL.search(_WHY.sub("", method))
-            way = "" if tail is None else _UNDEFINED.sub("", tail[0][2:])
-            ways[way, _about(str(what), method)] = None
+        for made, target in dict.fromkeys(map(_hashable, has.select("interval", "target").rows())):
+            ways[_way(made), _about(target, made)] = None
     level = settings.get("confidence")
     lead = f"{percent(level)} confidence intervals" if level else "Confidence intervals"
-    said = []
+    sentences = []
     for way, about in ways:
-        how = _way(way)
         works = _new([way], cited)
         over = f"; they are about {about}" if about else ""
-        said.append(f"{lead} {how}{bracketed(works)}{over}.")
-    return said
+        sentences.append(f"{lead} {way}{bracketed(works)}{over}.")
+    return sentences
 
 
-def _about(what: str, method: str) -> str:
+def _hashable(row: tuple[Any, str]) -> tuple[IntervalFact | None, str]:
+    made = IntervalFact.of_row(row[0])
+    return None if made is None else replace(made, undefined=0, coverage=None, design=""), row[1]
+
+
+def _about(target: str, made: IntervalFact | None) -> str:
     """Say what an interval is about, nothing where that is not known."""
-    units = clusters_named(what, method)
+    units = drawn_whole(target, made)
     if not units:
-        return _ABOUT.get(what, "")
-    raters = "other raters" if what == "both" else "the same raters"
+        return _ABOUT.get(target, "")
+    raters = "other raters" if target == "both" else "the same raters"
     return f"other {units}, whose stimuli are drawn together, rated by {raters}"
 
 
-def _way(way: str) -> str:
-    # What is left out or drawn anew is named by all that do so.
-    if not way:
+def _way(made: IntervalFact | None) -> str:
+    """Say how an interval was made, as the rest of a sentence."""
+    if made is None or (made.kind == "analytic" and made.formula is None):
         return "follow from a formula, without resampling"
-    if way.startswith("jackknife"):
-        return f"come from a {way}{_STUDENT}"
-    if way.startswith("linearised"):
-        return f"follow from a formula, {way}"
-    if "bootstrap" in way:
-        return f"come from a {way.replace(', t interval', _STUDENT)}"
-    return f"are {way.replace('interval', 'intervals')}"
+    text = interval_text(made)
+    if made.kind == "analytic":
+        return f"are {text.replace('interval', 'intervals')}"
+    return f"come from a {text}{_STUDENT if made.kind == 'jackknife' else ''}"
 
 
 def _undefined(tables: Sequence[Table]) -> list[str]:
     """Say how what is not defined was treated."""
-    statuses: list[str] = []
-    reasons: list[str] = []
-    n, without = 0, 0
+    undefined: list[str] = []
+    without: list[str] = []
+    n = 0
     for table in tables:
         frame = table.frame
         n += frame.height
-        if "status" in frame.columns:
-            statuses += [text for text in frame["status"].to_list() if text and text != "ok"]
-        whys = [_WHY.search(method or "") for method in frame["method"].to_list()]
-        reasons += [why[1] or why[2] for why in whys if why]
-        without += sum(why is not None for why in whys)
-    said = []
-    if statuses:
-        kinds = list(dict.fromkeys(text.removeprefix("undefined: ") for text in statuses))
-        were, are = ("was", "is") if len(statuses) == 1 else ("were", "are")
-        said.append(
-            f"Of {count(n)} values, {count(len(statuses))} {were} not defined "
-            f"({some(kinds, 3, 'other reasons')}) and {are} reported as missing."
+        missing = frame["low"].is_nan().fill_null(True)
+        for status, why, none in zip(frame["status"], frame["reason"], missing, strict=True):
+            reason = Reason.of_row(why)
+            if status != "ok":
+                undefined.append("" if reason is None else reason_text(reason))
+            elif none and reason is not None:
+                without.append(reason_text(reason))
+    sentences = []
+    if undefined:
+        kinds = [kind for kind in dict.fromkeys(undefined) if kind]
+        were, are = ("was", "is") if len(undefined) == 1 else ("were", "are")
+        why = f" ({some(kinds, 3, 'other reasons')})" if kinds else ""
+        sentences.append(
+            f"Of {count(n)} values, {count(len(undefined))} {were} not defined{why} and {are} "
+            "reported as missing."
         )
     if without:
-        kinds = list(dict.fromkeys(reasons))
-        said.append(
-            f"No interval is given for {count(without)} of {count(n)} values "
+        kinds = list(dict.fromkeys(without))
+        sentences.append(
+            f"No interval is given for {count(len(without))} of {count(n)} values "
             f"({some(kinds, 3, 'other reasons')})."
         )
-    return said
+    return sentences

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from affectlab.core.facts import Cause, Status, reason_type
 from affectlab.core.tables import Table
 
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -38,6 +39,10 @@ def _record(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _table(table: Table) -> dict[str, Any]:
     cells = {name: _cell(dtype) for name, dtype in table.frame.schema.items()}
+    if table.frame.schema.get("reason") == reason_type():
+        cells["reason"]["properties"]["cause"]["enum"] = [*map(str, Cause), None]
+        if "status" in cells:
+            cells["status"]["enum"] = [*map(str, Status)]
     for column in table.columns:
         about = {"title": column.head, "unit": column.unit, "description": column.help}
         for name in column.sources:

@@ -219,8 +219,8 @@ def _mistake_costs(
         raise InputError("the labels have no costs; pass a taxonomy with costs, or a cost matrix")
     known = ~np.isnan(np.diagonal(facts.costs))
     places = np.flatnonzero(known)
-    why = facts.without_sides(places) if need_sides else ""
-    if why:
+    why = facts.without_sides(places) if need_sides else None
+    if why is not None:
         raise InputError(f"ACC2: {why}")
     sides = facts.sides if facts.sides is not None else np.zeros(len(facts.labels), dtype=np.int64)
     one, other = np.nonzero(~np.eye(places.size, dtype=bool))

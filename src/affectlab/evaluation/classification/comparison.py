@@ -14,7 +14,8 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.inference import holm, summarise
 from affectlab.core.jackknife import LeaveOneOut
 from affectlab.core.statistic import Clusters
@@ -107,16 +108,16 @@ class _Pair:
         return np.array([few and metric.of_mistakes for metric in self.scores.metrics], np.bool_)
 
     @property
-    def why_few(self) -> str:
-        """Say that one model makes too few mistakes."""
-        return f"one makes {few_mistakes(int(self.scores.n_mistakes.min()))}"
+    def why_few(self) -> Reason:
+        """The reason that one model makes too few mistakes."""
+        return few_mistakes(int(self.scores.n_mistakes.min()))
 
     def tests(self, n_permutations: int, rng: np.random.Generator) -> tuple[Floats, list[str]]:
         """P value and name of the test of every metric."""
         metrics = self.scores.metrics
         p = np.full(self.gap.size, np.nan)
         test = [
-            f"not tested: {self.why_few}" if few and defined else ""
+            f"not tested: one makes {self.why_few}" if few and defined else ""
             for few, defined in zip(self.few, self.defined, strict=True)
         ]
         for k in np.flatnonzero(self.defined).tolist():
@@ -389,7 +390,7 @@ def compare_predictions(
     statistic = scores.statistic(
         {"metric": [metric.name for metric in chosen]},
         lambda values: values[0] - values[1],
-        [f"difference of {metric.title}" for metric in chosen],
+        [(f"difference of {metric.title}",) for metric in chosen],
         _undefined(scores, pair.values, names),
         n_models=2,
     )
@@ -398,7 +399,7 @@ def compare_predictions(
         statistic,
         bounds=(least - most, most - least),
         effective=pair.ratios,
-        no_interval=[f"{NO_INTERVAL}{pair.why_few}" if few else "" for few in pair.few],
+        no_interval=[pair.why_few if few else None for few in pair.few],
     )
     table = infer_items(
         statistic, scores.n, interval, n_boot=n_boot, confidence=confidence, seed=rng
@@ -466,13 +467,14 @@ def _margins(
     return np.array([own.get(metric.name, np.nan) for metric in metrics], dtype=np.float64)
 
 
-def _undefined(scores: Scores, values: Floats, names: tuple[str, str]) -> list[str]:
-    """Say of each metric why it is not defined, where it is not."""
+def _undefined(scores: Scores, values: Floats, names: tuple[str, str]) -> list[Reason]:
+    """Give the reason why each metric is not defined, where it is not."""
     reasons = []
     for metric, why, pair in zip(scores.metrics, scores.barred, values.T, strict=True):
         without = [name for name, value in zip(names, pair, strict=True) if np.isnan(value)]
-        who = joined(without or [""])
-        reasons.append(f"undefined: {why}" if why else f"{metric.undefined} ({who})")
+        own = metric.undefined
+        of = f"{own.of} ({joined(without)})" if own.of and without else own.of
+        reasons.append(why or replace(own, of=of))
     return reasons
 
 

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason, ReasonLike
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import (
     FEWEST_CLUSTERS,
@@ -23,7 +24,6 @@ from affectlab.core.statistic import (
     from_weights,
 )
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
 from affectlab.evaluation.classification.labels import (
     Coded,
     LabelsLike,
@@ -52,9 +52,9 @@ near by chance. In simulations with 1 to 9 mistakes among 8 labels, intervals of
 IntervalOfItems: TypeAlias = Literal["jackknife", "percentile"]
 
 
-def few_mistakes(n: int) -> str:
-    """Say that there are too few."""
-    return f"{plural(n, 'mistake')}, fewer than {FEWEST_MISTAKES}"
+def few_mistakes(n: int) -> Reason:
+    """Give the reason that there are too few."""
+    return Reason(Cause.FEW_UNITS, n, FEWEST_MISTAKES, "mistakes")
 
 
 # Metrics of classifications, and their draws.
@@ -101,8 +101,8 @@ class Scores:
         return units_of(self.coded, self.weights, self.clusters)
 
     @cached_property
-    def barred(self) -> list[str]:
-        """Why the labels do not allow each metric; empty where they do."""
+    def barred(self) -> list[Reason | None]:
+        """Why the labels do not allow each metric, where they do not."""
         return [why_not(metric, self.coded.facts, self.coded.used) for metric in self.metrics]
 
     @property
@@ -131,7 +131,7 @@ class Scores:
                 for one in tallies
             ]
         )
-        values[..., [bool(why) for why in self.barred]] = np.nan
+        values[..., [why is not None for why in self.barred]] = np.nan
         return values
 
     def point(self) -> Floats:
@@ -139,16 +139,12 @@ class Scores:
         times = self.units.times[None, :].astype(np.float64)
         return np.asarray(self.values(self.units.tallies(times))[:, 0])
 
-    def said(self, text: str) -> str:
-        """Say what a number is."""
-        return text if self.weights is None else f"{text}; weighted items"
-
     def statistic(
         self,
         keys: Mapping[str, Sequence[str]],
         evaluate: Callable[[Floats], Floats],
-        method: Sequence[str],
-        undefined: Sequence[str],
+        method: Sequence[tuple[str, ...]],
+        undefined: Sequence[ReasonLike],
         n_models: int = 1,
     ) -> Statistic:
         """Make a statistic of values of all models, shape (models, b, metrics)."""
@@ -156,7 +152,7 @@ class Scores:
             keys,
             self.units.times.size,
             lambda weights: evaluate(self.values(self.units.tallies(weights))),
-            method=list(map(self.said, method)),
+            method=[what if self.weights is None else (*what, "weighted items") for what in method],
             undefined=undefined,
             n_items=self.n,
             n_raters=n_models,
@@ -307,14 +303,14 @@ def classification_metrics(
     statistic = scores.statistic(
         keys,
         lambda values: values.swapaxes(0, 1).reshape(values.shape[1], -1),
-        [f"{m.title}, {zero_text(zero_division)}" if m.macro else m.title for _, m in rows],
+        [(m.title, zero_text(zero_division)) if m.macro else (m.title,) for _, m in rows],
         [
-            f"undefined: {why}" if why else metric.undefined
+            why or metric.undefined
             for (_, metric), why in zip(rows, scores.barred * len(predictions), strict=True)
         ],
     )
     too_few = [
-        f"{NO_INTERVAL}{few_mistakes(n)}" if metric.of_mistakes and n < FEWEST_MISTAKES else ""
+        few_mistakes(n) if metric.of_mistakes and n < FEWEST_MISTAKES else None
         for n in scores.n_mistakes.tolist()
         for metric in chosen
     ]

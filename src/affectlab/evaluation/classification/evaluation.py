@@ -14,6 +14,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import by_name
 from affectlab.core.interface.spelling import spelled
 from affectlab.core.statistic import Clusters
@@ -257,8 +258,8 @@ def _of_classes(
         silent,
         metrics,
         value=np.nan,
-        method=[CLASSIFICATION_METRICS[name].title for name in metrics] * len(silent),
-        status="undefined: no stimulus with a true class was answered",
+        statistic=[CLASSIFICATION_METRICS[name].title for name in metrics] * len(silent),
+        reason=Reason(Cause.NONE, of="answer to a stimulus with a true class"),
     )
     truth = np.asarray(classes.truth, dtype=np.int64)
     yield _baselines(models[0].truth if together else truth, judged.judging, metrics)
@@ -281,9 +282,8 @@ def _baselines(truth: Ints, judging: Judging, metrics: tuple[str, ...]) -> pl.Da
         (f"always {judging.labels[most]}", "guessing"),
         metrics,
         value=value,
-        method=[text for text in how for _ in metrics],
+        statistic=[text for text in how for _ in metrics],
         n_items=int(counts.sum()),
-        status=["undefined" if none else "ok" for none in np.isnan(value)],
     )
 
 
@@ -307,8 +307,7 @@ def _in_order(frame: pl.DataFrame, role: str) -> pl.DataFrame:
 
 def _of_sets(case: _Case, found: PrecisionRecallF1) -> pl.DataFrame:
     """Give the metrics of a set of classes per stimulus."""
-    columns: dict[str, Any] = {name: getattr(found.exact_match, name) for name in ESTIMATE_COLUMNS}
-    exact = Estimates.build({"metric": ["exact_match"]}, **columns)
+    exact = Estimates.collect({"metric": ["exact_match"]}, [found.exact_match])
     averages = found.averages.frame.with_columns(
         (pl.col("average") + "_" + pl.col("metric")).alias("metric")
     ).select("metric", *ESTIMATE_COLUMNS)
@@ -516,7 +515,7 @@ def evaluate_classification(
         if classes.multilabel:
             frames.append(_of_sets(case, found))
         if case.role in ("model", "person"):
-            own = found.to_frame().filter(pl.col("label") != NO_ANSWER)
+            own = found.table().frame.filter(pl.col("label") != NO_ANSWER)
             who = {"rater": case.rater, "role": case.role}
             names = [pl.lit(name, dtype=pl.String).alias(key) for key, name in who.items()]
             per_class.append(own.select(*names, pl.all()))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason, What, fact_column, reason_type
 from affectlab.core.result import Result
 from affectlab.core.statistic import Clusters, clusters_of, from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
@@ -38,9 +39,9 @@ from affectlab.evaluation.label_facts import TaxonomyLike, label_facts
 _METRICS = ("precision", "recall", "f1")
 _AVERAGES = ("macro", "micro", "weighted")
 _UNDEFINED = (
-    "undefined: never predicted",
-    "undefined: never true",
-    "undefined: neither true nor predicted",
+    Cause.NEVER_PREDICTED,
+    Cause.NEVER_TRUE,
+    Cause.NEVER_TRUE_NOR_PREDICTED,
 )
 """Why a label has none of the metrics."""
 
@@ -135,8 +136,8 @@ def precision_recall_f1(
     Examples
     --------
     >>> table = precision_recall_f1(["joy", "fear", "joy"], ["joy", "joy", "joy"])
-    >>> table.to_frame().select("label", "precision", "recall", "status").rows()
-    [('fear', nan, 0.0, 'precision undefined: never predicted'), ('joy', 0.66..., 1.0, 'ok')]
+    >>> table.to_frame().select("label", "precision", "recall", "reason").rows()
+    [('fear', nan, 0.0, 'never_predicted'), ('joy', 0.66..., 1.0, None)]
     >>> table.averages["macro", "precision"].value
     0.3333333333333333
     >>> several = precision_recall_f1([["joy", "love"], ["fear"]], [["joy"], ["fear"]])
@@ -172,11 +173,11 @@ def precision_recall_f1(
 
     point = sums_of(times[None, :].astype(np.float64))
     k = len(names)
-    texts = list(_METRICS) * k
+    texts: list[What] = [*_METRICS * k]
     for average in _AVERAGES:
-        zero = "" if average == "micro" else f", {zero_text(zero_division)}"
-        texts += [f"{average} {metric}{zero}" for metric in _METRICS]
-    no_average = "undefined: no label occurs" if n else "undefined: no items"
+        zero = () if average == "micro" else (zero_text(zero_division),)
+        texts += [(f"{average} {metric}", *zero) for metric in _METRICS]
+    no_average = Reason(Cause.NONE, of="label that occurs") if n else Reason(Cause.NONE, of="items")
     # With one label each, micro averages are the share of exact matches, which is no ratio.
     ratios = np.array([True] * 3 * (k + 1) + [multilabel] * 3 + [True] * 3 + [False])
     statistic = from_weights(
@@ -187,7 +188,7 @@ def precision_recall_f1(
         times.size,
         lambda weights: _statistics(sums_of(weights), zero_division),
         method=[*texts, "exact match"],
-        undefined=[*_UNDEFINED * k, *[no_average] * 9, "undefined: no items"],
+        undefined=[*_UNDEFINED * k, *[no_average] * 9, Reason(Cause.NONE, of="items")],
         n_items=n,
         n_raters=1,
         n_ratings=n,
@@ -313,10 +314,12 @@ def _report(labels: Table, averages: pl.DataFrame, exact: float) -> Table:
 def _by_label(names: Sequence[str], long: pl.DataFrame, point: LabelSums) -> Table:
     """Give one row per label: precision, recall, f1, support, predicted, status."""
     value = long["value"].to_numpy().reshape(-1, 3)
-    status = np.array(long["status"].to_list(), dtype=object).reshape(-1, 3)
-    said = [
-        "; ".join(f"{of} {why}" for of, why in zip(_METRICS, row, strict=True) if why != "ok")
-        for row in status
+    # Where there is no F1, nor are the other two; else one of them may be missing.
+    every = np.array([Reason.of_row(why) for why in long["reason"]], dtype=object).reshape(-1, 3)
+    undefined = np.isnan(value)
+    reasons = [
+        next((why[at] for at in (2, 0, 1) if none[at]), None)
+        for why, none in zip(every, undefined, strict=True)
     ]
     frame = pl.DataFrame(
         {
@@ -324,7 +327,9 @@ def _by_label(names: Sequence[str], long: pl.DataFrame, point: LabelSums) -> Tab
             **dict(zip(_METRICS, value.T, strict=True)),
             "support": np.rint(point.label_true[0]).astype(np.int64),
             "predicted": np.rint(point.label_predicted[0]).astype(np.int64),
-            "status": pl.Series([text or "ok" for text in said], dtype=pl.String),
-        }
+            "status": ["undefined" if none else "ok" for none in undefined.any(axis=1)],
+            "reason": fact_column("reason", reasons, reason_type()),
+        },
+        schema_overrides={"status": pl.String},
     )
     return Table("labels", "Precision, recall and F1 of each label.", frame, _COLUMNS)

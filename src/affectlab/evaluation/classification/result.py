@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
+from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
+from affectlab.core.wording import no_interval_text
 from affectlab.core.words import file_part, in_brackets, number, percent, plural, shown
 from affectlab.evaluation.classes import NO_ANSWER, Classes
 from affectlab.evaluation.classification.confusion import Confusion, MultilabelConfusion
@@ -450,8 +451,7 @@ def _severity(of_model: Mapping[str, Estimate], guess: Estimate | None) -> str:
         return f"{text} have EMC {_interval(emc)}"
     other = number(guess.value)
     if np.isnan(emc.low):
-        why = emc.method.partition(NO_INTERVAL)[2]
-        known = f" ({NO_INTERVAL}{why})" if why else ""
+        known = "" if emc.reason is None else f" ({no_interval_text(emc.reason)})"
         return f"{text} have EMC {number(emc.value)}{known}, those of guessing {other}"
     beside = "not clearly milder or worse"
     if emc.low > guess.value:

@@ -10,6 +10,7 @@ import polars as pl
 
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import infer, streams
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats
@@ -38,14 +39,14 @@ def agreement_of_runs(
     return empty.with_frame(pl.concat([empty.frame, *frames]))
 
 
-def _why(panel: Panel, quantity: str, n_items: int) -> str:
+def _why(panel: Panel, quantity: str, n_items: int) -> Reason:
     if panel.people is None and quantity != "same":
-        return "undefined: no people"
+        return Reason(Cause.NONE, of="people")
     if n_items < 2:
-        return "undefined: fewer than two stimuli in common"
+        return Reason(Cause.FEWER, least=2, of="stimuli in common")
     if quantity == "kept":
-        return "undefined: the main run has no clear agreement to keep"
-    return "undefined: no variation"
+        return Reason(Cause.NONE, of="clear agreement to keep in the main run")
+    return Reason(Cause.NONE, of="variation")
 
 
 def _compare(
@@ -80,6 +81,7 @@ def _compare(
     middle = "most frequent answer" if is_nominal else "median"
     what = "Cohen's kappa" if is_nominal else "quadratic kappa"
     over = {"answers": "over all answers", "labels": "mean over labels"}
+    reasons = [_why(panel, quantity, n) for _, quantity in rows]
     statistic = from_weights(
         {
             "rater": [control.of] * len(rows),
@@ -89,8 +91,8 @@ def _compare(
         },
         n,
         compute,
-        method=[f"{what} with people's {middle}, {over[measure]}" for measure, _ in rows],
-        undefined=[_why(panel, quantity, n) for _, quantity in rows],
+        method=[(f"{what} with people's {middle}", over[measure]) for measure, _ in rows],
+        undefined=reasons,
         n_items=n,
         n_raters=0 if panel.people is None else len(panel.people.raters),
         n_ratings=int(both.sum()),
@@ -100,14 +102,15 @@ def _compare(
     low = found.frame["low"].to_numpy().reshape(len(measures), -1)
     is_kept = np.array([quantity == "kept" for _, quantity in rows])
     unclear = is_kept & np.repeat(low[:, QUANTITIES.index("main")] <= 0, len(QUANTITIES))
-    why = pl.Series(statistic.undefined, dtype=pl.String)
+    why = fact_column("why", reasons, reason_type())
     hidden = pl.lit(pl.Series(unclear))
     return found.frame.with_columns(
         *(
             pl.when(hidden).then(np.nan).otherwise(name).alias(name)
             for name in ("value", "se", "low", "high")
         ),
-        pl.when(hidden).then(why).otherwise("status").alias("status"),
+        pl.when(hidden).then(pl.lit("undefined")).otherwise("status").alias("status"),
+        pl.when(hidden).then(pl.lit(why)).otherwise("reason").alias("reason"),
         control=pl.lit(control.kind),
     )
 

@@ -76,7 +76,7 @@ def _kept(name: str, run: str, kind: str, panel: Panel, runs: Estimates) -> str:
         same = of("same")
         if same.ok:
             return f"{start} agrees with itself at {number(same.value)}"
-        return f"{start} cannot be compared ({same.status.removeprefix('undefined: ')})"
+        return f"{start} cannot be compared ({same.reason})"
     if not kept.ok:
         return (
             f"{start} agrees with people at {number(control.value)}, else at "

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import by_name, streams, wilson_interval
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.people_and_models import Panel, present
@@ -50,12 +51,12 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
         se=se,
         low=low,
         high=high,
-        method="share of stimuli whose answers another stimulus got, too",
+        statistic="share of stimuli whose answers another stimulus got, too",
         target="stimuli",
         n_items=n,
         n_raters=1,
         n_ratings=frame["n_ratings"],
-        status=["ok" if count > 1 else "undefined: fewer than two stimuli" for count in n],
+        reason=[None if count > 1 else Reason(Cause.FEWER, least=2, of="stimuli") for count in n],
     )
     extra = ("n_vectors", "most_repeated", "n_most_repeated", "chance", "people", "same_stimuli")
     return table.with_columns(frame.select(extra))

@@ -7,6 +7,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer, streams, wilson_interval
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
@@ -90,12 +91,15 @@ def hint_acceptance(
         se=se,
         low=low,
         high=high,
-        method=[_METHODS[quantity] for quantity in quantities],
+        statistic=[_METHODS[quantity] for quantity in quantities],
         target=["stimuli" if n_boot and q == "difference" else "none" for q in quantities],
         n_items=n_items,
         n_raters=1,
         n_ratings=n_items,
-        status=["undefined: no stimulus with a hint" if none else "ok" for none in np.isnan(value)],
+        reason=[
+            Reason(Cause.NONE, of="stimulus with a hint") if none else None
+            for none in np.isnan(value)
+        ],
     )
     return table.with_columns(pl.Series("n_confirmed", confirmed, dtype=pl.Int64))
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact
 from affectlab.core.inference import crossing_p, holm, infer, summarise
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats
@@ -117,10 +118,9 @@ def compared(
         better = better * np.sign(signs).ravel().astype(int)
     names = [row.names for row in rows for _ in metrics]
     keys = ("rater", "group", "other") if by_group else ("rater", "other", "group")
-    what = "sizes compared; " if absolute else ""
-    text = (
-        f"difference of two {over}s; {what}percentile bootstrap, shared draws, "
-        f"{drawn.shape[2]} replicates"
+    sizes = ("sizes compared",) if absolute else ()
+    made = IntervalFact(
+        "percentile", (measures.units,), replicates=drawn.shape[2], redrawn="shared draws"
     )
     table = Estimates.build(
         {key: [name[k] for name in names] for k, key in enumerate(keys)}
@@ -129,12 +129,16 @@ def compared(
         se=spread.se,
         low=spread.low,
         high=spread.high,
-        method=[text + (f"; {reason}" if reason else "") for reason in spread.missing],
+        statistic=(f"difference of two {over}s", *sizes),
         target=measures.units,
         n_items=[row.n_items for row in rows for _ in metrics],
         n_raters=measures.pairs.n_people,
         n_ratings=[row.n_ratings for row in rows for _ in metrics],
-        status=np.where(np.isnan(point), "undefined: one of the two is not defined", "ok").tolist(),
+        interval=made,
+        reason=[
+            Cause.ONE_OF_TWO_UNDEFINED if none else why
+            for none, why in zip(np.isnan(point), spread.missing, strict=True)
+        ],
         extra={"p": p, "p_holm": p_holm},
     )
     first, second = (1, 2) if by_group else (0, 1)

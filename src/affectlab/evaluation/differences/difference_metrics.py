@@ -15,6 +15,7 @@ from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import infer
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
+from affectlab.core.wording import status_text, undefined_text
 from affectlab.core.words import file_part, in_brackets, joined, number, plural
 from affectlab.evaluation.differences.comparison import compared
 from affectlab.evaluation.differences.logistic import LogisticFit
@@ -318,11 +319,17 @@ def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     if found.ceiling is not None:
         tables.append(replace(found.ceiling.tables[0], name="ceiling", limit=0))
     curves = [
-        {"rater": rater, "group": group, **asdict(fit)}
+        {
+            "rater": rater,
+            "group": group,
+            **asdict(fit),
+            "reason": fit.reason and fit.reason.cause.value,
+        }
         for (rater, group), fit in found.fits.items()
     ]
     if curves:
-        frame, of = pl.DataFrame(curves), (Key("rater"), Key("group"), Number("r"), Number("rmse"))
+        frame = pl.DataFrame(curves, schema_overrides={"reason": pl.String})
+        of = (Key("rater"), Key("group"), Number("r"), Number("rmse"))
         tables.append(Table("curves", "Fitted logistic curves.", frame, of, limit=0))
     return (*tables, _predictions(found))
 
@@ -363,7 +370,8 @@ def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
         key=lambda rater: size[rater] if lead in ERRORS else -size[rater],
     )
     if not ranked:
-        return (f"{_HEADS[lead]} is {found[found.pairs.raters[0], 'all', lead].status}.",)
+        why = undefined_text(found[found.pairs.raters[0], "all", lead].reason)
+        return (f"{_HEADS[lead]} is {why}.",)
     best, *others = ranked
     one = found[best, "all", lead]
     who = f"{best}, the best of {len(ranked)} metrics," if others else best
@@ -395,10 +403,9 @@ def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
 def _about_ceiling(ceiling: Estimates) -> str:
     first, *rest = ceiling.frame.to_dicts()
     if first["status"] != "ok":
-        return f"Ceiling: {first['status']}."
+        return f"Ceiling: {status_text(first)}."
     groups = [
-        f"{row['group']} {number(row['value'], 3) if row['status'] == 'ok' else row['status']}"
-        for row in rest[:_MOST_SAID]
+        f"{row['group']} {status_text(row) or number(row['value'], 3)}" for row in rest[:_MOST_SAID]
     ]
     inside = f" ({', '.join(groups)}{', …' if len(rest) > _MOST_SAID else ''})" if groups else ""
     return (
@@ -490,7 +497,7 @@ def _ceiling(
             seed=seed,
             confidence=confidence,
         )
-        tables.append(half.to_frame().with_columns(pl.lit(group.name).alias("label")))
+        tables.append(half.table().frame.with_columns(pl.lit(group.name).alias("label")))
     frame = pl.concat(tables).rename({"label": "group"})
     # A score of reliability r correlates at most sqrt(r) with anything that lacks its errors.
     corrected = pl.col("corrected").clip(lower_bound=0).sqrt()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Floats, Ints
 
 _BINS = 256
@@ -58,19 +59,19 @@ class LogisticFit:
     """Pairs that entered."""
     at_bound: bool = False
     """Whether the fit ran into a bound: the data ask for a straight line, a step or one bend."""
-    status: str = "ok"
-    """``ok``, or why there is no curve."""
+    reason: Reason | None = None
+    """Why there is no curve."""
 
     @classmethod
-    def none(cls, status: str, n: int) -> LogisticFit:
+    def none(cls, reason: Reason, n: int) -> LogisticFit:
         """Give no curve, and the reason."""
         nan = math.nan
-        return cls(nan, nan, nan, nan, nan, nan, n=n, status=status)
+        return cls(nan, nan, nan, nan, nan, nan, n=n, reason=reason)
 
     @property
     def ok(self) -> bool:
         """Whether there is a curve."""
-        return self.status == "ok"
+        return self.reason is None
 
     @property
     def rises(self) -> bool:
@@ -104,7 +105,7 @@ def logistic_fit(x: ArrayLike, y: ArrayLike) -> LogisticFit:
 
     Returns
     -------
-    The curve; its status says so where fewer than five predictions or two scores differ, or the
+    The curve; its reason says so where fewer than five predictions or two scores differ, or the
     search did not converge, and its numbers are ``nan`` then.
 
     Raises
@@ -119,8 +120,8 @@ def logistic_fit(x: ArrayLike, y: ArrayLike) -> LogisticFit:
 
     Examples
     --------
-    >>> logistic_fit([1, 2, 3], [1, 2, 3]).status
-    'undefined: fewer than five different predictions'
+    >>> str(logistic_fit([1, 2, 3], [1, 2, 3]).reason)
+    'fewer than five different predictions'
     """
     a, b = (np.asarray(side, dtype=np.float64) for side in (x, y))
     if a.ndim != 1 or a.shape != b.shape:
@@ -178,12 +179,12 @@ def fit_in_bins(x: Floats, y: Floats, bins: Bins) -> LogisticFit:
 
     n = x.size
     if bins.exact and bins.x.size < _DISTINCT:
-        return LogisticFit.none("undefined: fewer than five different predictions", n)
+        return LogisticFit.none(Reason(Cause.FEWER, least=5, of="different predictions"), n)
     mean = float(y.mean())
     centred = y - mean
     total = float(centred @ centred)
     if np.ptp(y) == 0:
-        return LogisticFit.none("undefined: constant scores", n)
+        return LogisticFit.none(Reason(Cause.CONSTANT, of="scores"), n)
     span = float(np.ptp(x))
     # In units of their range predictions of any size meet the same numbers.
     scaled = (x - x.min()) / span
@@ -204,7 +205,7 @@ def fit_in_bins(x: Floats, y: Floats, bins: Bins) -> LogisticFit:
         scaled, np.ones(n), centred, out[:2].copy(), bounds, _LAST_ROUNDS, _TOLERANCE * total, out
     )
     if not converged or not out[2] > 0:
-        return LogisticFit.none(f"not converged: no best curve in {_LAST_ROUNDS} rounds", n)
+        return LogisticFit.none(Reason(Cause.NO_BEST_CURVE, _LAST_ROUNDS), n)
     from scipy.special import expit
 
     curve = expit((scaled - out[0]) / out[1])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.arrays import ratio, rising
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.differences.logistic import (
@@ -110,7 +111,7 @@ class Measures:
             (metric.rater, block.group): metric.fit
             for block in self._blocks
             for metric in block.metrics
-            if metric.fit.status != _NOT_ASKED
+            if metric.fit.reason != _NOT_ASKED
         }
         return dict(sorted(fits.items()))
 
@@ -135,20 +136,21 @@ class Measures:
         clusters = self.pairs.clusters
         return "stimuli" if clusters is None else f"clusters of stimuli ({clusters.name})"
 
-    def _status(self) -> NDArray[np.object_]:
-        status = np.full(self.shape, "undefined: no stimuli", dtype=object)
+    def _reasons(self) -> NDArray[np.object_]:
+        reasons = np.full(self.shape, Reason(Cause.NONE, of="stimuli"), dtype=object)
         for block in self._blocks:
             for metric in block.metrics:
-                row = [_status(block, metric, name) for name in self.names]
-                status[metric.rater, block.group] = row
-        return status
+                row = [_reason(block, metric, name) for name in self.names]
+                reasons[metric.rater, block.group] = row
+        return reasons
 
     @property
     def statistic(self) -> Statistic:
         """What is to be resampled; rows by rater, group and metric."""
         pairs, n_rows = self.pairs, int(np.prod(self.shape))
         n_units = pairs.scores.size if pairs.clusters is None else pairs.clusters.n
-        status = self._status()
+        reasons = self._reasons()
+        undefined = np.array([one is not None for one in reasons.ravel()]).reshape(self.shape)
         raters, groups, names = (
             np.repeat(part, each).tolist() * (n_rows // (len(part) * each))
             for part, each in (
@@ -161,7 +163,7 @@ class Measures:
         def evaluate(draws: Draws) -> Floats:
             values = self._point() if draws.stimulus is None else self._drawn(draws.stimulus)
             if draws.stimulus is None:
-                values[:, status != "ok"] = np.nan
+                values[:, undefined] = np.nan
             return values.reshape(draws.n_rows, n_rows)
 
         return Statistic(
@@ -172,7 +174,7 @@ class Measures:
             n_items=np.repeat(self.n_items, self.shape[2]),
             n_raters=[pairs.n_people] * n_rows,
             n_ratings=np.repeat(self.n_ratings, self.shape[2]),
-            undefined=status.ravel().tolist(),
+            undefined=reasons.ravel().tolist(),
             n_rows=_AT_ONCE,
             units=self.units,
         )
@@ -211,7 +213,7 @@ class Measures:
         return out
 
 
-_NOT_ASKED = "not asked for"
+_NOT_ASKED = Reason(Cause.NOT_ASKED)
 
 
 def _blocks(pairs: Pairs, wants_fit: bool) -> Iterator[_Block]:
@@ -344,13 +346,13 @@ def _fitted(
     return {"plcc_fit": sign * np.sqrt(share), "rmse_fit": np.sqrt(spread * (1 - share) / n)}
 
 
-def _status(block: _Block, metric: _Metric, name: str) -> str:
+def _reason(block: _Block, metric: _Metric, name: str) -> Reason | None:
     if name in ("rmse", "mae"):
-        return "ok"
+        return None
     if block.items.size < 2:
-        return "undefined: fewer than two stimuli"
+        return Reason(Cause.FEWER, least=2, of="stimuli")
     if not block.y.any() or block.level.max() == 0:
-        return "undefined: constant scores"
+        return Reason(Cause.CONSTANT, of="scores")
     if metric.order.last.sum() == 1:
-        return "undefined: constant predictions"
-    return metric.fit.status if name in ("plcc_fit", "rmse_fit") else "ok"
+        return Reason(Cause.CONSTANT, of="predictions")
+    return metric.fit.reason if name in ("plcc_fit", "rmse_fit") else None

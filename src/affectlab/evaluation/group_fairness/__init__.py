@@ -6,4 +6,4 @@ from affectlab.evaluation.group_fairness.metrics import (
     list_metrics as list_metrics,
     load_metric as load_metric,
 )
-from affectlab.evaluation.group_fairness.result import Fairness as Fairness
+from affectlab.evaluation.group_fairness.result import Fairness as Fairness, Tested as Tested

@@ -134,7 +134,7 @@ def judge_groups(
         group.size,
         of_sets,
         method=["value"] * len(sets),
-        undefined="undefined",
+        undefined="",
         n_items=inside.sum(axis=1),
         n_raters=0,
         n_ratings=0,

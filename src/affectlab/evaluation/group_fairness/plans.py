@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from affectlab.core.errors import unknown_name
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.group_fairness.gaps import Contrast
 from affectlab.evaluation.group_fairness.units import Side
@@ -67,18 +68,18 @@ class Plan:
         names, pool = (self.groups[top], self.groups[bottom]), np.isin(self._places, usable)
         return (Contrast(*names, self._places == top, self._places == bottom, pool, largest=True),)
 
-    def untested(self) -> list[tuple[Contrast, str]]:
+    def untested(self) -> list[tuple[Contrast, Reason]]:
         """Contrasts that are not tested, and why."""
         if self.against == "largest":
             if int(self.tested.sum()) >= 2:
                 return []
             few = self.side.grouping.counted(self.min_items)
-            why = f"not tested: fewer than two groups of {few}"
+            why = Reason(Cause.FEWER, least=2, of=f"groups of {few}")
             whole = self.present
             return [(Contrast("largest", "smallest", whole, whole, whole), why)]
-        counted = self.side.grouping.counted
+        things = self.side.grouping.things
         return [
-            (pair, f"not tested: {counted(size)}, fewer than {self.min_items}")
+            (pair, Reason(Cause.FEW_UNITS, size, self.min_items, things))
             for pair in self._pairs()
             if (size := self._smaller(pair)) < self.min_items
         ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import Uncertainty, left_out_uncertainty
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
@@ -32,6 +34,20 @@ _BETTER = {
 }
 _POWER = 0.8
 _ENDS = ("se", "low", "high")
+
+
+class Tested(StrEnum):
+    """Whether a gap, or the gaps of a group, were tested."""
+
+    DONE = "done"
+    SMALL = "small"
+    """A group is too small for its gaps to be tested."""
+    NONE = "none"
+    HOPELESS = "hopeless"
+    """Tested, though so few units can be shared out that no gap could be shown."""
+
+
+_TEST_WORDS = {Tested.NONE.value: "not tested", Tested.HOPELESS.value: "cannot be shown"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,10 +106,21 @@ class Settings:
         who = {"rater": side.rater, "label": side.label, "target": target}
         return who | side.counts(units)
 
-    def table(self, rows: Sequence[Mapping[str, Any]], *keys: str) -> Estimates:
+    def table(
+        self, rows: Sequence[Mapping[str, Any]], *keys: str, options: Sequence[str] = ()
+    ) -> Estimates:
         """Make a table of rows by rater, label where asked for, and the keys."""
         first = ("rater", "label") if self.by_label else ("rater",)
-        return Estimates.of_rows(rows, (*first, *keys), method=self.metric.title)
+        interval = [
+            IntervalFact("jackknife", (row["target"],)) if self.n_boot else None for row in rows
+        ]
+        return Estimates.of_rows(
+            rows,
+            (*first, *keys),
+            {"test": pl.String},
+            statistic=(self.metric.title, *options),
+            interval=interval,
+        )
 
     def spread(self, of: Jackknife) -> Uncertainty:
         """Give errors and intervals, where they are asked for, and why there are none."""
@@ -147,15 +174,17 @@ def _group_table(plans: Sequence[Plan], found: Sequence[Judged], settings: Setti
         for at in np.flatnonzero(plan.present).tolist():
             units = plan.side.codes == at
             value = float(judged.groups.value[at])
-            mistakes = _too_few_mistakes(plan, units) if settings.n_boot else ""
-            status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"
+            mistakes = _too_few_mistakes(plan, units) if settings.n_boot else None
+            reason = mistakes or spread.missing[at]
             if not plan.tested[at]:
-                counted = plan.side.grouping.counted(int(plan.size[at]))
-                status = f"small: {counted}, not tested"
+                things = plan.side.grouping.things
+                reason = Reason(Cause.FEW_UNITS, int(plan.size[at]), plan.min_items, things)
             if math.isnan(value):
-                status = f"undefined: {settings.metric.title} is not defined for this group"
-            key = {"group": plan.groups[at], "value": value, "status": status}
-            rows.append(settings.row(plan, units) | key | _ends(spread, at, hidden=bool(mistakes)))
+                reason = Reason(Cause.NONE, of=f"{settings.metric.title} for this group")
+            test = Tested.DONE if plan.tested[at] else Tested.SMALL
+            key = {"group": plan.groups[at], "value": value, "reason": reason, "test": test}
+            ends = _ends(spread, at, hidden=mistakes is not None)
+            rows.append(settings.row(plan, units) | key | ends)
     return settings.table(rows, "group")
 
 
@@ -184,17 +213,18 @@ def _gap_table(
         row["detectable"] = row["se"] * reach
         if not math.isnan(row["value"]) and row["ways"] < 1 / share:
             row["detectable"] = math.nan
-            row["status"] = f"cannot be shown: {row['shared_out']} in {row['ways']} ways only"
-    table = settings.table(rows, "group", "against")
+            row["reason"] = Reason(Cause.FEW_WAYS, row["ways"], of=row["shared_out"])
+            row["test"] = Tested.HOPELESS
+    options: list[str] = []
+    if settings.n_permutations:
+        how = {"holm": "Holm's correction", "bh": "Benjamini-Hochberg correction"}
+        options = [f"{settings.n_permutations:,} permutations"]
+        options += [how[correction]] if correction in how else []
+    table = settings.table(rows, "group", "against", options=options)
     with np.errstate(invalid="ignore"):
         large = np.abs(table.frame["value"].to_numpy()) >= settings.min_gap
         flagged = (adjusted <= alpha) & large
-    tested = ""
-    if settings.n_permutations:
-        how = {"holm": ", Holm's correction", "bh": ", Benjamini-Hochberg correction", "none": ""}
-        tested = f"; {settings.n_permutations:,} permutations{how[correction]}"
     frame = table.frame.with_columns(
-        pl.col("method") + tested,
         pl.Series("p", p),
         pl.Series("p_corrected", adjusted),
         pl.Series("flagged", flagged, dtype=pl.Boolean),
@@ -210,21 +240,20 @@ def _tested(plan: Plan, judged: Judged, settings: Settings) -> Iterator[dict[str
         sides = (plan.units(contrast.first), plan.units(contrast.second))
         pool, inside = int(plan.units(contrast.pool).sum()), int(sides[0].sum())
         few = _too_few_mistakes(plan, *sides)
-        value, status = float(judged.gaps.value[at]), spread.missing[at] or "ok"
-        if few:
-            status = f"not tested: {few}, on one side"
+        value, reason = float(judged.gaps.value[at]), few or spread.missing[at]
         if math.isnan(value):
-            status = "undefined: the metric is not defined on one side"
+            reason = Reason(Cause.UNDEFINED_ON_ONE_SIDE)
         yield {
             **settings.row(plan, sides[0] | sides[1]),
             "group": contrast.group,
             "against": contrast.against,
             "value": value,
-            **_ends(spread, at, hidden=bool(few)),
-            "p": math.nan if few else float(judged.p[at]),
+            **_ends(spread, at, hidden=few is not None),
+            "p": float(judged.p[at]) if few is None else math.nan,
             "ways": math.comb(pool, inside),
-            "shared_out": f"{pool} {things} can be shared out",
-            "status": status,
+            "shared_out": f"{pool} {things}",
+            "reason": reason,
+            "test": Tested.DONE if few is None else Tested.NONE,
         }
 
 
@@ -236,16 +265,17 @@ def _untested(plan: Plan, settings: Settings) -> Iterator[dict[str, Any]]:
             "group": contrast.group,
             "against": contrast.against,
             "ways": math.inf,
-            "status": why,
+            "reason": why,
+            "test": Tested.NONE,
         }
 
 
-def _too_few_mistakes(plan: Plan, *sides: Bools) -> str:
-    """Say that a side has too few mistakes for a metric of mistakes; empty where it has not."""
+def _too_few_mistakes(plan: Plan, *sides: Bools) -> Reason | None:
+    """Give the reason that a side has too few mistakes for a metric of mistakes, if it has."""
     if plan.side.mistakes is None:
-        return ""
+        return None
     fewest = min(int(plan.side.mistakes[units].sum()) for units in sides)
-    return few_mistakes(fewest) if fewest < FEWEST_MISTAKES else ""
+    return few_mistakes(fewest) if fewest < FEWEST_MISTAKES else None
 
 
 # Tables and figures.
@@ -260,18 +290,27 @@ def _tables(
     sides = [shown_gaps.select(*keys, group=name) for name in ("group", "against")]
     # Where a group stands out from another, both are stressed; the rest is no group.
     loud = pl.concat(sides).unique(maintain_order=True).with_columns(flagged=pl.lit(True))
-    short = pl.col("status").str.split(":").list.first()
+    undefined = pl.when(pl.col("status") != "ok").then(pl.lit("undefined"))
+    bare = pl.col("reason").is_not_null()
     of_groups = groups.frame.join(
         loud, on=[*keys, "group"], how="left", maintain_order="left"
     ).with_columns(
         pl.col("flagged").fill_null(False),
-        remark=pl.when(pl.col("status") == "ok").then(pl.lit("")).otherwise(short),
+        remark=undefined.when(pl.col("test") == Tested.SMALL.value)
+        .then(pl.lit("small"))
+        .when(bare)
+        .then(pl.lit("no interval"))
+        .otherwise(pl.lit("")),
     )
     of_gaps = gaps.frame.with_columns(
         said=pl.when("flagged")
         .then(pl.lit("shown"))
+        .when(pl.col("test") != Tested.DONE.value)
+        .then(pl.col("test").replace(_TEST_WORDS))
         .when(pl.col("status") != "ok")
-        .then(short)
+        .then(pl.lit("undefined"))
+        .when(bare)
+        .then(pl.lit("no interval"))
         .when(pl.col("p").is_nan())
         .then(pl.lit("not tested"))
         .otherwise(pl.lit("not shown"))
@@ -375,12 +414,13 @@ class _Words:
         what = f"{self.settings.metric.title} by {self.grouping.name}"
         tested = mine.filter(pl.col("p").is_not_nan())
         if tested.height == 0:
-            why = joined(dict.fromkeys(mine["status"].to_list())) if mine.height else "no groups"
+            reasons = dict.fromkeys(map(str, filter(None, map(Reason.of_row, mine["reason"]))))
+            none = "no permutations" if mine.height else "no groups"
+            why = joined(reasons) if reasons else none
             return f"no gap by {self.grouping.name} could be tested ({why})"
-        hopeless = tested.filter(pl.col("status").str.starts_with("cannot be shown"))
+        hopeless = tested.filter(pl.col("test") == Tested.HOPELESS.value)
         if hopeless.height == tested.height:
-            why = hopeless["status"][0].partition(": ")[2]
-            return f"no gap in {what} could be shown: {why}"
+            return f"no gap in {what} could be shown: {Reason.of_row(hopeless['reason'][0])}"
         column = "n_raters" if self.grouping.carrier == "rater" else "n_items"
         sizes = self.groups.filter(rater=rater)[column].to_list()
         sized = f"with {min(sizes):,} to {max(sizes):,} {self.grouping.things} in a group"

@@ -254,8 +254,8 @@ def _check_classes(rows: _Rows, metric: AnswerMetric) -> None:
     everyone = [of, *rows.models.values()]
     used = np.unique(np.concatenate([codes for of in everyone for codes in (of.answer, of.truth)]))
     reason = why_not(kind, facts, used.astype(np.int64))
-    if reason:
-        raise InputError(f"metric {metric.name!r}: {reason.removeprefix('undefined: ')}")
+    if reason is not None:
+        raise InputError(f"metric {metric.name!r}: {reason}")
 
 
 def _side(

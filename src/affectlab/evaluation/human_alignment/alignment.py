@@ -15,13 +15,14 @@ import polars as pl
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.inference import Target, holm
 from affectlab.core.interface.spelling import spelled
-from affectlab.core.render.intervals import COVERAGE
 from affectlab.core.result import Result
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
+from affectlab.core.wording import coverage_text
 from affectlab.core.words import count, joined, number, p_value, percent, plural, shown, some
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
@@ -45,7 +46,8 @@ class AlignmentResult(Result):
     ``at_least``; ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
     ``spearman_high``, ``spearman_labels`` (null on a nominal scale); ``people_below``,
     ``n_people``; ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``,
-    ``n_ratings``, ``coverage``, ``margin``, ``epsilon``, ``status``. The table
+    ``n_ratings``, ``coverage``, ``margin``, ``epsilon``, ``constant_answer``, ``status``,
+    ``reason``. The table
     ``models_and_people`` has a row per model and per person, with each measure against (the other)
     people.
     """
@@ -279,7 +281,7 @@ class _Comparison:
             spearman_labels="n_labels",
         )
         won = self.alt.frame.select(
-            "rater", "advantage", "passed", "epsilon", "reason", winning_rate="value"
+            "rater", "advantage", "passed", "epsilon", "constant_answer", winning_rate="value"
         )
         both = self.deciding()
         for other in (second, won):
@@ -291,7 +293,7 @@ class _Comparison:
             *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
             *("people_below", "n_people"),
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
-            *("coverage", "margin", "epsilon", "reason", "status"),
+            *("coverage", "margin", "epsilon", "constant_answer", "status", "reason"),
         )
         names = models["measure"].unique().to_list()
         columns = [
@@ -393,7 +395,7 @@ class _Comparison:
         first = rows[self.decides(model)]
         basis = self._basis(f, first)
         if first["verdict"] == "undefined":
-            why = first["status"].removeprefix("undefined: ")
+            why = Reason.of_row(first["reason"])
             return f"{name} cannot be placed: {why} ({basis})."
         parts = [f"{name} {self._opening(first)}"]
         second = None if first["measure"] == "spearman" else rows.get("spearman")
@@ -476,7 +478,7 @@ class _Comparison:
             statistic = name if measure.name == "kappa" else f"{name}_by_{measure.name}"
             weak = [weak_design_like(statistic, self.target, part) for part in parts]
             if worst := min(filter(None, weak), key=lambda one: one.coverage, default=None):
-                yield f"{what} ({measure.words}): {COVERAGE}{worst.words}."
+                yield f"{what} ({measure.words}): {coverage_text(worst.fact)}."
 
     def notes(self) -> tuple[str, ...]:
         """Say what a reader has to know beside the verdicts."""

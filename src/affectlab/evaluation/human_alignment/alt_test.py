@@ -13,7 +13,8 @@ from scipy.special import stdtr
 
 from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import Estimates, Reason
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
@@ -168,8 +169,8 @@ class AltTest(Estimates):
     """Whether each model passes, and how it stands against each person.
 
     By ``rater`` (the model): the winning rate, and beside it ``passed``, ``advantage`` (the average
-    advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``, and ``reason``,
-    ``constant_answer`` where a model answers everything alike.
+    advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``, and
+    ``constant_answer``, whether a model answers everything alike.
     """
 
     score: Score
@@ -184,7 +185,7 @@ class AltTest(Estimates):
 
         ``rater``, ``person``, ``n_items``, ``advantage`` (how often the model is at least as close
         to the others as the person), ``person_advantage``, ``difference`` (of the two, person less
-        model), ``t``, ``p``, ``p_adjusted``, ``wins``, ``status``.
+        model), ``t``, ``p``, ``p_adjusted``, ``wins``, ``status``, ``reason``.
         """
         return self.to_frame("people")
 
@@ -215,9 +216,9 @@ def outcome_of(row: Mapping[str, Any]) -> str:
     """Say of one model whether it passes, without its name."""
     test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
     if row["passed"] is None:
-        return f"{test} cannot be done: {row['status'].removeprefix('undefined: ')}"
+        return f"{test} cannot be done: {Reason.of_row(row['reason'])}"
     won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
-    if row["reason"] == Reason.CONSTANT_ANSWER:
+    if row["constant_answer"]:
         won += ", with one answer to everything: it tells no stimuli apart"
     return f"it {'passes' if row['passed'] else 'does not pass'} {test}, {won}"
 
@@ -355,7 +356,7 @@ def alt_test_of(
     chosen = _score(panel, score)
     _check(epsilon, alpha, items, min_people, min_items)
     unit = "stimuli" if items == "stimuli" else "items"
-    why = f"undefined: fewer than {min_people} people with {min_items} {unit}"
+    why = Reason(Cause.FEWER, least=min_people, of=f"people with {min_items} {unit}")
     frames, rows = [], []
     for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
         people = _against_people(panel, *duels, epsilon, alpha, min_items)
@@ -374,13 +375,13 @@ def alt_test_of(
                 "n_items": n_items,
                 "n_raters": known.height,
                 "n_ratings": n_ratings,
-                "status": "ok" if enough else few,
+                "reason": None if enough else few,
                 "passed": rate >= PASSED if enough else None,
                 "advantage": float(known["advantage"].to_numpy().mean()) if enough else math.nan,
                 "wins": won,
                 "n_people": known.height,
                 "epsilon": epsilon,
-                "reason": Reason.CONSTANT_ANSWER if _is_constant(panel, f) else None,
+                "constant_answer": _is_constant(panel, f),
             }
         )
     frame = Estimates.of_rows(
@@ -392,10 +393,13 @@ def alt_test_of(
             "wins": pl.Int64,
             "n_people": pl.Int64,
             "epsilon": pl.Float64,
-            "reason": pl.String,
+            "constant_answer": pl.Boolean,
         },
-        method=f"winning rate in the alternative-annotator test, {_WORDS[chosen]}, "
-        f"items are {'stimuli' if items == 'stimuli' else 'stimuli by labels'}",
+        statistic=(
+            "winning rate in the alternative-annotator test",
+            _WORDS[chosen],
+            f"items are {'stimuli' if items == 'stimuli' else 'stimuli by labels'}",
+        ),
     ).frame
     tables = (
         Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
@@ -459,7 +463,7 @@ def _against_people(
     enough = n >= min_items
     p = np.where(enough, p, np.nan)
     adjusted = benjamini_yekutieli(p)
-    few = f"left out: fewer than {min_items} items"
+    few = Reason(Cause.FEWER, least=min_items, of="items")
     return pl.DataFrame(
         {
             "person": list(panel.people),
@@ -471,7 +475,10 @@ def _against_people(
             "p": p,
             "p_adjusted": adjusted,
             "wins": enough & (adjusted <= alpha),
-            "status": ["ok" if one else few for one in enough],
+            "status": ["ok" if one else "undefined" for one in enough],
+            "reason": fact_column(
+                "reason", [None if one else few for one in enough], reason_type()
+            ),
         }
     )
 

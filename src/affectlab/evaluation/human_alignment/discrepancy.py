@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import (
     MAX_JACKKNIFE_GROUPS,
@@ -125,7 +126,7 @@ def discrepancy(
         n_raters=[n_people] * n_rows,
         n_ratings=of_parts([one["n_answers"] for one in means]),
         undefined=[
-            NO_SCALE if name in panel.unmapped else "undefined: no common stimuli"
+            NO_SCALE if name in panel.unmapped else Reason(Cause.NONE, of="common stimuli")
             for name in panel.models
             for _ in panel.labels
         ],

@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import (
     MAX_JACKKNIFE_GROUPS,
@@ -86,12 +87,12 @@ class Measure:
             )
         return self.method(" of a person", "the other people")
 
-    def undefined(self, n_people: int) -> str:
-        """Say why values are not defined, where they are not."""
-        why = "undefined: no label with varied answers"
-        if self.pooled:
-            why += f", and {LEAST_SHARED} stimuli that two people answered"
-        return "undefined: one person agrees with nobody else" if n_people < 2 else why
+    def undefined(self, n_people: int) -> Reason:
+        """Give the reason why values are not defined, where they are not."""
+        if n_people < 2:
+            return Reason(Cause.ONE_PERSON)
+        shared = f", and {LEAST_SHARED} stimuli that two people answered" if self.pooled else ""
+        return Reason(Cause.NONE, of=f"label with varied answers{shared}")
 
     @property
     def of_a_person(self) -> str:
@@ -274,7 +275,7 @@ class Measured:
                     "n_items": int(shared[k, f].sum()),
                     "n_raters": panel.n_people,
                     "n_ratings": int(shared[k, f].sum()),
-                    "undefined": "undefined: one answer throughout",
+                    "undefined": Reason(Cause.CONSTANT, of="answers"),
                 }
                 for f, model in enumerate(panel.models)
                 for k, label in enumerate(panel.labels)
@@ -325,7 +326,7 @@ class Measured:
         every = [
             {"undefined": one.undefined(panel.n_people)}
             | row
-            | {"part": part, "measure": one.name, "method": f"{one.of_whom(part)}, {_MEANS[part]}"}
+            | {"part": part, "measure": one.name, "method": (one.of_whom(part), _MEANS[part])}
             | ({"undefined": NO_SCALE} if off_scale(row, part, one) else {})
             for part in self._parts
             for one in self.measures

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.arrays import distinct_codes
 from affectlab.core.errors import InputError, check_choices
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import Draws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import some
@@ -140,7 +141,7 @@ class LabelPanel:
 
 Made = TypeVar("Made")
 _NAMED = 5
-NO_SCALE = "undefined: models and people have no common scale"
+NO_SCALE = Reason(Cause.NO_COMMON_SCALE)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 
@@ -458,8 +459,8 @@ def compared_groups(wins: Floats) -> Ints:
     return group
 
 
-def why_undefined(wins: Floats, systems: Sequence[str]) -> str:
-    """Say why there is no finite scale; empty where there is one.
+def why_undefined(wins: Floats, systems: Sequence[str]) -> Reason | None:
+    """Give the reason why there is no finite scale, if there is none.
 
     There is one when every system has a chain of wins over every other one (Ford 1957).
     """
@@ -469,14 +470,14 @@ def why_undefined(wins: Floats, systems: Sequence[str]) -> str:
     won = csr_matrix(wins > 0)
     parts, of = connected_components(won, connection="strong")
     if parts == 1:
-        return ""
+        return None
     groups = int(compared_groups(wins).max()) + 1
     if groups > 1:
-        return f"undefined: {groups} groups of systems were never compared with each other"
+        return Reason(Cause.SEPARATE_SYSTEMS, groups)
     # Of a part that no other wins over, nobody knows how far ahead it is.
     for part in range(parts):
         inside = of == part
         name = joined(np.array(systems, dtype=object)[inside][:5].tolist())
         if not (wins[np.ix_(~inside, inside)] > 0).any():
-            return f"undefined: {name} never lost to the others (prior gives a finite scale)"
-    return "undefined: no chain of wins over all (prior gives a finite scale)"
+            return Reason(Cause.NEVER_LOST, of=name)
+    return Reason(Cause.NO_CHAIN_OF_WINS)

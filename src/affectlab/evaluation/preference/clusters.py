@@ -149,7 +149,7 @@ def vote_clusters(
     return item, judge
 
 
-CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
+CLUSTERS = {"stimuli": ("items",), "raters": ("judges",), "both": ("items", "judges")}
 """What is left out, or drawn, by the target of an interval."""
 
 

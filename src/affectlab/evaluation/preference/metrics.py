@@ -13,6 +13,7 @@ import polars as pl
 
 from affectlab.core.arrays import blocks_of, places_in
 from affectlab.core.errors import InputError, check_number
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import (
     Uncertainty,
     check_confidence,
@@ -23,6 +24,7 @@ from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.wording import status_text
 from affectlab.core.words import count, file_part, joined, number, option, percent, plural
 from affectlab.evaluation.people_and_models import side_by_side
 from affectlab.evaluation.preference.areas import (
@@ -165,7 +167,7 @@ def _areas(
         for m, metric in enumerate(scored.metrics)
     ]
     for row in rows:
-        together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
+        together = sum(one["by"] == row["by"] and one["reason"] is None for one in rows)
         ends = row.pop("ends")
         for prefix, level in _levels(scored.confidence, together):
             row[f"{prefix}low"], row[f"{prefix}high"] = ends(level)
@@ -173,12 +175,25 @@ def _areas(
         seen = "all_" if row["by"] else ""
         row["verdict"] = (
             area_verdict(row[f"{seen}low"], row[f"{seen}high"], margin)
-            if row["status"] == "ok"
+            if row["reason"] is None
             else "too few to tell"
         )
-    return pl.DataFrame(rows, infer_schema_length=None).select(
+    return _with_status(rows).select(
         *("metric", "by", "group", "value", "se", "low", "high", "all_low", "all_high"),
-        *("se_delong", "p", "n_together", "n_good", "n_poor", "n_clusters", "verdict", "status"),
+        *("se_delong", "p", "n_together", "n_good", "n_poor", "n_clusters", "verdict"),
+        *("status", "reason"),
+    )
+
+
+def _with_status(
+    rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None = None
+) -> pl.DataFrame:
+    """Make a table of rows that have a reason where they have no value."""
+    reasons = [row["reason"] for row in rows]
+    plain = [{key: one for key, one in row.items() if key != "reason"} for row in rows]
+    return pl.DataFrame(plain, schema=schema, infer_schema_length=None).with_columns(
+        pl.Series("status", ["ok" if why is None else "undefined" for why in reasons], pl.String),
+        fact_column("reason", reasons, reason_type()),
     )
 
 
@@ -191,16 +206,16 @@ def _area(scored: _Scored, m: int, rows: Bools | None, least: int) -> dict[str, 
     part = scored.part([m], rows)
     sides = (part.good, ~part.good)
     n_good, n_poor = (int(part.base[side].sum()) for side in sides)
-    row = {
+    row: dict[str, Any] = {
         **dict.fromkeys(("value", "se", "se_delong", "p"), _NAN),
         "n_good": n_good,
         "n_poor": n_poor,
         "n_clusters": part.n_clusters,
         "ends": lambda _: (_NAN, _NAN),
-        "status": "ok",
+        "reason": None,
     }
     if min(n_good, n_poor) < least:
-        row["status"] = f"too few: {n_good} good, {n_poor} poor; fewest is {least}"
+        row["reason"] = Reason(Cause.FEWER, least=least, of="good, or poor, ones")
         return row
     row["value"] = float(fold_areas(part.x, part.good, part.base[None, :])[0, 0])
     if scored.with_intervals:
@@ -251,17 +266,19 @@ def _means(scored: _Scored) -> pl.DataFrame:
                     "high": float(told.high[k]),
                     "p": p if name == _LESS else _NAN,
                     "n": int(part.base[inside[:, k]].sum()),
-                    "status": "ok" if values[k] == values[k] else "undefined: no item with a score",
+                    "reason": None
+                    if values[k] == values[k]
+                    else Reason(Cause.NONE, of="item with a score"),
                 }
             )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return _with_status(rows)
 
 
 _DIFFERENCES = {
     **dict.fromkeys(("metric", "other"), pl.String),
     **dict.fromkeys(("value", "se", "low", "high", "all_low", "all_high"), pl.Float64),
     **dict.fromkeys(("n_together", "n"), pl.Int64),
-    **dict.fromkeys(("verdict", "status"), pl.String),
+    "verdict": pl.String,
 }
 
 
@@ -285,10 +302,10 @@ def _differences(scored: _Scored) -> pl.DataFrame:
                 "value": value,
                 "gap": gap,
                 "n": int(part.base.sum()),
-                "status": "ok" if known else "undefined: no item that both score",
+                "reason": None if known else Reason(Cause.NONE, of="item that both score"),
             }
         )
-    together = sum(row["status"] == "ok" for row in rows)
+    together = sum(row["reason"] is None for row in rows)
     for row in rows:
         gap = row.pop("gap")
         for prefix, level in _levels(scored.confidence, together):
@@ -301,7 +318,7 @@ def _differences(scored: _Scored) -> pl.DataFrame:
             ahead = row["metric"] if row["all_low"] > 0 else row["other"]
             apart = row["all_low"] > 0 or row["all_high"] < 0
             row["verdict"] = f"{ahead} sees more" if apart else "no difference is shown"
-    return pl.DataFrame(rows, schema=_DIFFERENCES)
+    return _with_status(rows, _DIFFERENCES)
 
 
 def evaluate_preference_metrics(
@@ -614,7 +631,7 @@ def _sentences(
 
 def _of_metric(row: _Row, margin: float | None) -> str:
     if row["status"] != "ok":
-        return f"{row['metric']}: {row['status']}."
+        return f"{row['metric']}: {status_text(row)}."
     area = f"{row['metric']}: AUC {number(row['value'])}"
     if row["low"] != row["low"]:
         return f"{area}, without an interval."
@@ -636,7 +653,7 @@ def _of_metric(row: _Row, margin: float | None) -> str:
 def _of_pair(row: _Row) -> str:
     pair = f"AUC of {row['metric']} less that of {row['other']}"
     if row["status"] != "ok":
-        return f"{pair}: {row['status']}."
+        return f"{pair}: {status_text(row)}."
     interval = ""
     if row["all_low"] == row["all_low"]:
         # The verdict is read from these ends; with one difference they are its own.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import (
     Target,
     check_confidence,
@@ -35,7 +36,8 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, number, option, p_value, percent, plural
+from affectlab.core.wording import no_interval_text, undefined_text
+from affectlab.core.words import count, joined, number, option, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
 from affectlab.evaluation.preference.choices import (
     Comparisons,
@@ -201,7 +203,7 @@ def preferences(
     if n_boot and not tally.items:
         raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
     if n_boot and over in ("stimuli", "raters") and _fewest(tally, over) < _MANY_CLUSTERS:
-        what = plural(_fewest(tally, over), CLUSTERS[over][:-1])
+        what = plural(_fewest(tally, over), CLUSTERS[over][0][:-1])
         notes.append(
             f"percentiles of draws of {what} cover too seldom: in simulations 80 % of four and "
             f"91 % of eight, where 95 % is aimed at; {option('n_boot', 0)} has intervals that do"
@@ -338,6 +340,10 @@ def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> lis
 
 # Shares, with intervals that know which votes go together.
 
+_EXACT = IntervalFact("analytic", formula=Formula.CLOPPER_PEARSON)
+_WILSON = IntervalFact("analytic", formula=Formula.WILSON)
+_SAMPLE = (None, Reason(Cause.ONLY_THIS_SAMPLE))
+
 
 def _shares(
     tally: Tally,
@@ -359,11 +365,11 @@ def _shares(
     with np.errstate(invalid="ignore"):
         se = np.sqrt(value * (1 - value) / n)
     p = sign_test(k, n)
-    how = np.where(two, "exact interval", "Wilson interval").astype(object)
+    how: list[_Made] = [(_EXACT if one else _WILSON, None) for one in two]
     target = np.full(k.size, "none", dtype=object)
     if over == "sample":
         se, low, high, p = np.full((4, k.size), np.nan)
-        how[:] = "no interval: about this sample"
+        how = [_SAMPLE] * k.size
     elif over is not None:
         # The first rows are about votes, which may belong together.
         votes = slice(0, len(tally.choices) + 2)
@@ -382,12 +388,16 @@ def _shares(
         se=se,
         low=low,
         high=high,
-        method=[f"share of {name}; {text}" for name, text in zip(about, how, strict=True)],
+        statistic=[f"share of {name}" for name in about],
         target=target.tolist(),
         n_items=len(tally.items) or n_votes,
         n_raters=tally.n_judges,
         n_ratings=n_votes,
-        status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
+        interval=[made for made, _ in how],
+        reason=[
+            why if votes > 0 else Reason(Cause.NONE, of="decided votes")
+            for (_, why), votes in zip(how, n, strict=True)
+        ],
         extra={
             "count": k.astype(np.int64),
             "of": n.astype(np.int64),
@@ -396,7 +406,8 @@ def _shares(
     )
 
 
-_Ends: TypeAlias = tuple[tuple[Any, Any, Any, Any], list[str]]
+_Made: TypeAlias = tuple[IntervalFact | None, Reason | None]
+_Ends: TypeAlias = tuple[tuple[Any, Any, Any, Any], list[_Made]]
 """Standard errors, lower and upper ends and p values; and how they were made."""
 
 
@@ -416,8 +427,8 @@ def _clustered(tally: Tally, over: Target, value: Floats, n: Floats, confidence:
     share = np.nan_to_num(value)
     low, high = wilson_interval(share * worth * quantiles, worth * quantiles, confidence)
     p = 2 * stdtr(freedom, -np.abs(value - 0.5) / np.sqrt(0.25 / np.maximum(worth, 1e-300)))
-    text = f"Wilson interval, votes clustered by {CLUSTERS[over]}"
-    return (se, low, high, p), [text] * value.size
+    made = IntervalFact("analytic", CLUSTERS[over], formula=Formula.CLUSTERED_WILSON)
+    return (se, low, high, p), [(made, None)] * value.size
 
 
 def _fewest(tally: Tally, over: Target) -> int:
@@ -435,7 +446,7 @@ def _drawn(
 ) -> _Ends:
     """Percentile intervals and tests from replicates."""
     found = infer(
-        statistic_of(tally, CLUSTERS[over]),
+        statistic_of(tally, joined(CLUSTERS[over])),
         target=over,
         n_boot=n_boot,
         confidence=expanded(confidence, _fewest(tally, over)),
@@ -443,7 +454,8 @@ def _drawn(
     )
     se, low, high = (found.frame[name].to_numpy() for name in ("se", "low", "high"))
     p = np.where(np.isnan(low), np.nan, crossing_p(found.replicates, 0.5))
-    how = [text.partition("; ")[2] for text in found.frame["method"]]
+    rows = found.frame.select("interval", "reason").rows()
+    how = [(IntervalFact.of_row(made), Reason.of_row(why)) for made, why in rows]
     return (se, low, high, p), how
 
 
@@ -471,9 +483,10 @@ def _side(
         clusters = tally.clusters[0][rows], tally.clusters[1][rows]
     p, test = _side_test(first_left, chose_first, None if clusters is None else clusters[0])
     low, high = exact_interval(np.array([k]), np.array([n]), confidence)
-    se, how = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan]), "exact interval"
+    se = np.array([np.sqrt(value * (1 - value) / n) if n else np.nan])
+    how: _Made = (_EXACT, None)
     if over == "sample":
-        low, high, se, how = np.array([np.nan]), np.array([np.nan]), se * np.nan, "no interval"
+        low, high, se, how = np.array([np.nan]), np.array([np.nan]), se * np.nan, _SAMPLE
         p = np.nan
     elif over is not None and n and clusters is not None:
         of_sides = Tally(
@@ -502,12 +515,13 @@ def _side(
         se=se,
         low=low,
         high=high,
-        method=f"share of decided votes for the side; {how}, p from {test}",
+        statistic=("share of decided votes for the side", f"p from {test}"),
         target="none" if over in (None, "sample") else over,
         n_items=np.unique(votes.item[rows]).size,
         n_raters=np.unique(votes.judge[rows]).size,
         n_ratings=n,
-        status="ok" if n else "undefined: nothing was decided",
+        interval=how[0],
+        reason=how[1] if n else Reason(Cause.NONE, of="decided votes"),
         extra={"count": [k], "of": [n], "p": [p]},
     )
 
@@ -594,10 +608,20 @@ def _verdict_table(tally: Tally, rule: Rule) -> tuple[Table, dict[str, str]]:
     return Table("verdicts", "Verdicts of the items.", frame, declared, limit=0), votes
 
 
+_MADE = ("about", "interval", "reason")
+
+
+def _made_text(made: Mapping[str, Any] | None, why: Mapping[str, Any] | None) -> str:
+    interval, reason = IntervalFact.of_row(made), Reason.of_row(why)
+    if interval is None:
+        return "" if reason is None else no_interval_text(reason)
+    return str(interval)
+
+
 def _how(frame: pl.DataFrame) -> tuple[str, ...]:
     """Say how the intervals of shares were made."""
-    how = dict(frame.select("about", "method").iter_rows())
-    votes, two = (how[about].partition("; ")[2] for about in ("votes", "decided votes"))
+    how = {about: _made_text(*made) for about, *made in frame.select(_MADE).iter_rows()}
+    votes, two = how["votes"], how["decided votes"]
     notes = [f"votes: {votes}{'' if votes == two else f'; share of two: {two}'}"]
     if "items" in how:
         notes.append(
@@ -638,7 +662,7 @@ def _sentences(
         said.append(
             f"Judges agree with an alpha of {number(agreement.value)} over all choices."
             if agreement.ok
-            else f"Agreement of the judges is {agreement.status}."
+            else f"Agreement of the judges is {undefined_text(agreement.reason)}."
         )
     side = next((row for (about, _), row in rows.items() if about == "side"), None)
     if side is not None and side["of"]:

@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.statistic import Ends, student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
+from affectlab.core.wording import method_text, undefined_text
 from affectlab.core.words import in_brackets, joined, p_value, percent, plural, some
 from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.preference.choice_models import (
@@ -51,9 +53,9 @@ _MODELLED = {
 }
 _DRAWS = 10_000
 """Draws of all strengths, for the chance that a system is the strongest."""
-_NOT_DETERMINED = f"{NO_INTERVAL}not defined without one of the clusters"
-_UNLINKED = "undefined: never compared, not even through others"
-_ONE_CLUSTER = f"{NO_INTERVAL}a single cluster"
+_NOT_DETERMINED = Reason(Cause.UNDEFINED_WITHOUT_ONE, of="clusters")
+_UNLINKED = Reason(Cause.NEVER_COMPARED)
+_ONE_CLUSTER = Reason(Cause.SINGLE_UNIT, of="clusters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,26 +221,28 @@ def preference_scale(
         raise InputError(
             "position: it is not known which of two stood on the left; expected a column left"
         )
-    fit, status = _fitted(study, choice, prior)
+    fit, undefined = _fitted(study, choice, prior)
     jackknife = without_each(
-        "sample" if status else over,
+        "sample" if undefined else over,
         study.item,
         study.judge,
         fit.parameters,
         lambda code: without_clusters(fit, study.kind, code),
     )
     name = _MODELLED.get((model, ties), _NAMES[model])
-    text = f"{name} strength" + (f", {prior:g} wins beforehand" if prior else "")
-    if jackknife.parts:
-        text += f"; {_interval_words(jackknife, over)}"
+    what = (f"{name} strength", *([f"{prior:g} wins beforehand"] if prior else []))
+    made, why = _interval(jackknife, over) if jackknife.parts else (None, None)
     shared = {
         "target": "none" if over == "sample" else over,
         "n_items": study.n_items,
         "n_raters": study.n_judges,
-        "status": status or "ok",
+        "statistic": what,
+        "interval": made,
+        "reason": undefined or why,
+        "status": "ok" if undefined is None else "undefined",
     }
-    table = _strengths(study, fit, jackknife, over, text, confidence, shared, seed)
-    made = replace(
+    table = _strengths(study, fit, jackknife, over, confidence, shared, seed)
+    result = replace(
         table,
         notes=notes,
         settings={
@@ -252,15 +256,16 @@ def preference_scale(
             "confidence": confidence,
         },
     )
-    if status:
-        return replace(made, sentences=(f"There is no scale ({status}).",))
+    if undefined is not None:
+        text = undefined_text(undefined)
+        return replace(result, sentences=(f"There is no scale ({text}).",))
     if study.group.max() > 0:
         apart = [
             joined(np.array(study.systems, dtype=object)[study.group == k].tolist())
             for k in range(int(study.group.max()) + 1)
         ]
-        made = replace(
-            made,
+        result = replace(
+            result,
             sentences=(
                 f"Systems of {len(apart)} groups were never compared ({'; '.join(apart)}): nothing "
                 "but the prior puts these on one scale.",
@@ -269,7 +274,7 @@ def preference_scale(
     strongest = table.frame.row(0, named=True)
     sure = strongest["first"]
     sure = f", with a chance of {percent(sure, 1)} to be the first" if sure == sure else ""
-    said = list(made.sentences) or [f"{strongest['system']} is strongest{sure}."]
+    said = list(result.sentences) or [f"{strongest['system']} is strongest{sure}."]
     figure = Figure(
         "preference_scale",
         "intervals",
@@ -278,15 +283,21 @@ def preference_scale(
         description=said[0],
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
-    shared["method"] = f"chance of being chosen; {text}"
+    shared["statistic"] = ("chance of being chosen", *what)
     pairs = _pairs(study, fit, jackknife, confidence, shared)
-    tables = [*made.tables, *pairs.tables]
+    tables = [*result.tables, *pairs.tables]
     said += _never_compared(pairs.frame)
     if position or choice.with_ties:
-        effects = _effects(study, fit, jackknife, confidence, shared)
+        effects = _effects(
+            study,
+            fit,
+            jackknife,
+            confidence,
+            shared | {"statistic": ("chance between equals", *what)},
+        )
         tables += effects.tables
         said += _effect_sentences(effects)
-    return replace(made, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
+    return replace(result, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
 
 
 def _never_compared(pairs: pl.DataFrame) -> list[str]:
@@ -350,28 +361,29 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
     return _Study(votes, kind, np.arange(n), np.zeros(n, dtype=np.int64), names, n)
 
 
-def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, str]:
-    """Estimate the parameters; and say why there are none, empty where there are."""
+def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, Reason | None]:
+    """Estimate the parameters; and give the reason why there are none, if there are none."""
     k, votes = len(study.systems), study.votes
     if prior:
         first, second = np.nonzero(~np.eye(k, dtype=bool))
         more = Votes(first, second, np.zeros(first.size), first < 0, np.full(first.size, prior))
         votes = votes.joined(more)
-    status = "" if prior else why_undefined(study.wins(0.5), study.systems)
-    if status:
-        return Fit.undefined(model, votes, k), status
+    reason = None if prior else why_undefined(study.wins(0.5), study.systems)
+    if reason is not None:
+        return Fit.undefined(model, votes, k), reason
     fit = fit_choices(votes, k, model)
     if np.isnan(fit.parameters).any():
         parts = ["strengths"] + ["position"] * model.position + ["ties"] * model.with_ties
-        return fit, f"undefined: the choices do not determine {joined(parts)}"
-    return fit, ""
+        return fit, Reason(Cause.CHOICES_LEAVE_OPEN, of=joined(parts))
+    return fit, None
 
 
-def _interval_words(jackknife: Jackknife, over: Target) -> str:
+def _interval(jackknife: Jackknife, over: Target) -> tuple[IntervalFact | None, Reason | None]:
+    """How intervals are made, or why there are none."""
     if any(part.scarce.any() for part in jackknife.parts):
         one = any((part.count < 2).any() for part in jackknife.parts[:2])
-        return _ONE_CLUSTER if one else _NOT_DETERMINED
-    return f"t interval, jackknife over {CLUSTERS[over]}"
+        return None, _ONE_CLUSTER if one else _NOT_DETERMINED
+    return IntervalFact("jackknife", CLUSTERS[over]), None
 
 
 def _ends(
@@ -388,7 +400,6 @@ def _strengths(
     fit: Fit,
     jackknife: Jackknife,
     over: Target,
-    text: str,
     confidence: float,
     shared: dict[str, Any],
     seed: int | np.random.Generator | None,
@@ -406,7 +417,6 @@ def _strengths(
         se=se,
         low=low,
         high=high,
-        method=text,
         n_ratings=np.rint((counted + counted.T).sum(axis=1)[order]).astype(np.int64),
         **shared,
         extra={
@@ -423,7 +433,7 @@ def _strengths(
         *(Count(name) for name in ("wins", "losses", "ties")),
         Share("first", decimals=1),
         name="scale",
-        caption=f"{text}.",
+        caption=f"{method_text(shared['statistic'], shared['interval'], shared['reason'])}.",
         notes=about_target(over) if jackknife.parts else (),
     )
 
@@ -472,13 +482,12 @@ def _pairs(
         low=low,
         high=high,
         n_ratings=np.rint(n).astype(np.int64),
-        **shared | {"status": [shared["status"] if one else _UNLINKED for one in linked.tolist()]},
-        extra={
-            **more,
-            "reason": pl.Series(
-                [None if one else Reason.NEVER_COMPARED for one in linked.tolist()], dtype=pl.String
-            ),
+        **shared
+        | {
+            "status": [shared["status"] if one else "undefined" for one in linked.tolist()],
+            "reason": [shared["reason"] if one else _UNLINKED for one in linked.tolist()],
         },
+        extra=more,
     )
     return table.with_layout(
         Value(head="chance"),
@@ -528,7 +537,7 @@ def _effects(
         low=low,
         high=high,
         n_ratings=study.kind.size,
-        **{**shared, "method": f"chance between equals; {shared['method'].partition('; ')[2]}"},
+        **shared,
         # That nobody ever ties is no hypothesis.
         extra={"parameter": parameters, "p": np.where(np.array(names) == "left", p, np.nan)},
     )

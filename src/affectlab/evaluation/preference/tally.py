@@ -10,6 +10,7 @@ import numpy as np
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
@@ -199,10 +200,10 @@ def statistic_of(tally: Tally, drawn: str) -> Statistic:
         n_items=[len(tally.items)] * n_rows,
         n_raters=[tally.n_judges] * n_rows,
         n_ratings=[choice.size] * n_rows,
-        undefined="undefined: nothing was decided",
+        undefined=Reason(Cause.NONE, of="decided votes"),
         bounds=(0.0, 1.0),
         targets=STIMULI_AND_RATERS,
-        replicates=f"{drawn} drawn, ",
+        redrawn=f"{drawn} drawn",
     )
 
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import NO_VARIATION, Estimates
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import (
     check_confidence,
     check_n_boot,
@@ -83,7 +84,7 @@ def preference_verdicts(
 
     Returns
     -------
-    Estimates by ``statistic`` and ``of_what``, with extra columns ``count``, ``of``, ``all_low``
+    Estimates by ``measure`` and ``of_what``, with extra columns ``count``, ``of``, ``all_low``
     and ``all_high``:
 
     - ``verdict``: the share of each choice among items with a verdict; ``all_low`` and
@@ -155,11 +156,11 @@ def _rows(
     choices, decided = found.choices, float(k.sum())
     each = 1 - (1 - confidence) / len(choices)
 
-    def share(statistic: str, name: str, count: float, of: float, **more: Any) -> None:
+    def share(measure: str, name: str, count: float, of: float, **more: Any) -> None:
         low, high = wilson_interval(count, of, confidence)
-        method = f"share of {int(of)} items; Wilson interval"
-        row = {"value": count / of, "low": float(low), "high": float(high), "method": method}
-        key = {"statistic": statistic, "of_what": name, "count": int(count), "of": int(of)}
+        what = {"statistic": f"share of {int(of)} items", "interval": _WILSON}
+        row = {"value": count / of, "low": float(low), "high": float(high), **what}
+        key = {"measure": measure, "of_what": name, "count": int(count), "of": int(of)}
         rows.append(_ROW | key | row | more)
 
     rows: list[dict[str, Any]] = []
@@ -175,7 +176,7 @@ def _rows(
         share("good", judged, n_good, decided, columns=good)
     share("decided", "items", decided, float(total))
     if judged:
-        bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"}
+        bound = {"low": _NAN, "high": _NAN, "statistic": "bound, not an estimate"}
         share("good, at least", judged, n_good, float(total), **bound)
         share("good, at most", judged, n_good + total - decided, float(total), **bound)
     return rows
@@ -191,7 +192,9 @@ def _judged(found: Preferences, system: str | None) -> str:
         return ""
 
 
-_ROW = {"all_low": _NAN, "all_high": _NAN, "target": "none", "status": "ok", "columns": None}
+_ROW = {"all_low": _NAN, "all_high": _NAN, "target": "none", "reason": None, "columns": None}
+_WILSON = IntervalFact("analytic", formula=Formula.WILSON)
+_EXACT = IntervalFact("analytic", formula=Formula.CLOPPER_PEARSON)
 
 
 def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, Any]:
@@ -200,15 +203,16 @@ def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, An
     a, b = float(k[more]), float(k[less])
     low, high = map(float, exact_interval(np.array(a), np.array(a + b), confidence))
     return _ROW | {
-        "statistic": "ratio",
+        "measure": "ratio",
         "of_what": f"{choices[more]} to {choices[less]}",
         "value": a / b if b else _NAN,
         "low": low / (1 - low) if low < 1 else _NAN,
         "high": high / (1 - high) if high < 1 else float("inf"),
         "count": int(a),
         "of": int(b),
-        "method": "ratio of verdicts; from the exact interval of the share of two",
-        "status": "ok" if b else f"undefined: {choices[less]} is never preferred",
+        "statistic": "ratio of verdicts",
+        "interval": _EXACT,
+        "reason": None if b else Reason(Cause.NEVER_PREFERRED, of=choices[less]),
         "columns": [more, less],
     }
 
@@ -223,10 +227,10 @@ def _leave_out(
     chosen
         1 for the verdict of each item, shape (items, choices); items without one have none.
     """
-    rows = [row for row in rows if row["columns"] is not None and row["status"] == "ok"]
+    rows = [row for row in rows if row["columns"] is not None and row["reason"] is None]
     top, bottom = np.zeros((2, len(chosen), len(rows)))
     for k, row in enumerate(rows):
-        of_two = row["statistic"] == "ratio"
+        of_two = row["measure"] == "ratio"
         top[:, k] = chosen[:, row["columns"][: 1 if of_two else None]].sum(axis=1)
         bottom[:, k] = (chosen[:, row["columns"]] if of_two else chosen).sum(axis=1)
     left_out = without_clusters(
@@ -235,31 +239,33 @@ def _leave_out(
     for prefix, level in (("", confidence), ("all_", 1 - (1 - confidence) / chosen.shape[1])):
         told = left_out_uncertainty(left_out, level)
         for k, row in enumerate(rows):
-            if row[f"{prefix}low"] != row[f"{prefix}low"] or told.missing[k] == NO_VARIATION:
+            ends, why = np.array([told.low[k], told.high[k]]), told.missing[k]
+            constant = why is not None and why.cause is Cause.NO_VARIATION
+            if row[f"{prefix}low"] != row[f"{prefix}low"] or constant:
                 # Nothing that could vary is no certainty: the interval stays as it is.
                 continue
-            ends, why = np.array([told.low[k], told.high[k]]), told.missing[k]
-            if row["statistic"] == "ratio":
+            if row["measure"] == "ratio":
                 ends = ratio(ends, 1 - ends, np.inf)
             row[f"{prefix}low"], row[f"{prefix}high"] = ends.tolist()
-            how = row["method"].partition(";")[0]
             row["target"] = "none" if why else "stimuli"
-            row["method"] = f"{how}; {why}" if why else f"{how}; jackknife over {what}"
+            row["reason"] = why
+            row["interval"] = None if why else IntervalFact("jackknife", (what,))
 
 
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     import polars as pl
 
     extra = {"count": pl.Int64, "of": pl.Int64, "all_low": pl.Float64, "all_high": pl.Float64}
-    made = Estimates.of_rows(rows, ("statistic", "of_what"), extra, n_items=total)
-    drawn = next(row for row in rows if row["statistic"] == "ratio")["method"].partition("; ")[2]
+    made = Estimates.of_rows(rows, ("measure", "of_what"), extra, n_items=total)
+    of_ratio = next(row for row in rows if row["measure"] == "ratio")
+    drawn = of_ratio["interval"]
     how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
-    if "jackknife" in drawn:
+    if drawn is not None and drawn.kind == "jackknife":
         how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
     shown = made.with_layout(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
-    said = _sentences({row["statistic"]: row for row in rows}, rule)
+    said = _sentences({row["measure"]: row for row in rows}, rule)
     figure = Figure(
         "verdicts",
         "shares",
@@ -268,7 +274,7 @@ def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
         description=" ".join(said),
         options={
             "choice": "of_what",
-            "rows": {"statistic": "verdict"},
+            "rows": {"measure": "verdict"},
             "value_name": "share of the items with a verdict",
         },
     )
@@ -289,7 +295,7 @@ def _sentences(rows: Mapping[str, Mapping[str, Any]], rule: Rule) -> tuple[str, 
     ratio = rows["ratio"]
     more, _, less = ratio["of_what"].rpartition(" to ")
     said = []
-    if ratio["status"] == "ok":
+    if ratio["value"] == ratio["value"]:
         known = ratio["low"] == ratio["low"]
         ends = f"; interval {number(ratio['low'])} to {number(ratio['high'])}" if known else ""
         said.append(

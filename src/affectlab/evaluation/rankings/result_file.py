@@ -25,6 +25,7 @@ from pydantic import (
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.files.toml import problem_of, read_text
+from affectlab.core.wording import undefined_text
 from affectlab.ratings import Ratings, answers_of
 from affectlab.ratings.files import BadJson, parse_json
 
@@ -130,7 +131,7 @@ class Metric(_Part):
     ) -> Metric:
         """Take over an estimate."""
         known = estimate.ok and estimate.value == estimate.value
-        unknown = estimate.status if not estimate.ok else "not defined"
+        unknown = undefined_text(estimate.reason)
         return cls(
             name=name,
             value=float(estimate.value) if known else None,
@@ -195,7 +196,7 @@ class ResultFile(_Part):
     Examples
     --------
     >>> data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=3, n_raters=4)
-    >>> found = Estimate(0.5, low=0.4, high=0.6, method="quadratic kappa", n_items=3)
+    >>> found = Estimate(0.5, "quadratic kappa", low=0.4, high=0.6, n_items=3)
     >>> result = ResultFile.from_estimates("gazer", {"kappa": found}, data=data, prompt="zero-shot")
     >>> result.metrics[0].low, result.prompt
     (0.4, 'zero-shot')

@@ -11,6 +11,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact
 from affectlab.core.inference import check_confidence, check_n_boot, draw_weights, tails
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
@@ -86,8 +87,8 @@ def group_comparison(
     >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [0, 7, 3, 1]},
     ...                 scale="0-7")
     >>> found = group_comparison(people, model, n_boot=0)["people", "models"]
-    >>> round(found.value, 3), found.method.split(": ")[-1]
-    (0.51, 'treats cells as independent, which overstates certainty')
+    >>> round(found.value, 3), found.options
+    (0.51, ('as published: treats cells as independent, which overstates certainty',))
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
@@ -111,14 +112,14 @@ def group_comparison(
     ]
     import polars as pl
 
-    boot = f"; percentile bootstrap of cells, {n_boot} replicates" if n_boot else ""
     what = "pairs by labels" if cells == "pairs" or groups == "kinds" else "raters by labels"
     frame = Estimates.of_rows(
         rows,
         ("group_a", "group_b"),
         dict.fromkeys(("mean_a", "mean_b", "u", "p", "share"), pl.Float64)
         | dict.fromkeys(("n_a", "n_b"), pl.Int64),
-        method=f"difference of mean kappas over {what}{boot}; {CAUTION}",
+        statistic=(f"difference of mean kappas over {what}", CAUTION),
+        interval=IntervalFact("percentile", ("cells",), replicates=n_boot) if n_boot else None,
         target="cells" if n_boot else "none",
     ).frame
     listed = pl.DataFrame(
@@ -273,7 +274,7 @@ def _compare(a: Floats, b: Floats) -> dict[str, Any]:
         "n_a": a.size,
         "n_b": b.size,
         "n_items": a.size + b.size,
-        "status": "undefined: a group has no defined kappa",
+        "reason": Cause.GROUP_WITHOUT_KAPPA,
     }
     if not (a.size and b.size):
         return row
@@ -285,7 +286,7 @@ def _compare(a: Floats, b: Floats) -> dict[str, Any]:
         "u": float(test.statistic),
         "p": float(test.pvalue),
         "share": float(test.statistic / (a.size * b.size)),
-        "status": "ok",
+        "reason": None,
     }
 
 

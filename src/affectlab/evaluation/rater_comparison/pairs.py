@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Value
 from affectlab.core.types import Floats, Ints
@@ -229,16 +230,21 @@ def spearman_of_sides(
     from affectlab.core.compiled import in_threads
 
     in_threads(one_label, range(len(labels)))
-    status = np.where(np.isnan(rho), "undefined: constant ratings", "ok")
-    status = np.where(n < 2, "undefined: fewer than two common items", status)
+    few, constant = (
+        Reason(Cause.FEWER, least=2, of="common items"),
+        Reason(Cause.CONSTANT, of="ratings"),
+    )
     return KappaResult.of_pairs(
         labels,
         names,
         everyone.rater_kinds,
         n=n.ravel(),
         value=np.clip(rho.ravel(), -1, 1),
-        method="Spearman's correlation of two raters",
-        status=status.ravel().tolist(),
+        statistic="Spearman's correlation of two raters",
+        reason=[
+            few if items < 2 else constant if none else None
+            for items, none in zip(n.ravel().tolist(), np.isnan(rho).ravel().tolist(), strict=True)
+        ],
     )
 
 
@@ -317,7 +323,7 @@ def alpha_by_side(
         found = krippendorff_alpha(
             part, level=level, interval="percentile", target="stimuli", n_boot=n_boot, seed=seed
         )
-        frame = found.to_frame()
+        frame = found.frame
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
     table = Estimates.of(pl.concat(frames), ("side", "label")).tables[0]
     people = table.frame.filter(pl.col("side") == "human")

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
-from affectlab.core.estimates import NO_INTERVAL, Estimates, side_by_side
+from affectlab.core.estimates import Estimates, side_by_side
+from affectlab.core.facts import (
+    Cause,
+    Formula,
+    IntervalFact,
+    Reason,
+    fact_column,
+    reason_type,
+)
 from affectlab.core.inference import by_name, check_n_boot, infer, wilson_interval
 from affectlab.core.jackknife import too_few
 from affectlab.core.result import Result
@@ -106,9 +114,16 @@ class Bins:
                 "share": sum_y / unknown,
                 "share_low": low,
                 "share_high": high,
-                "status": np.where(empty, "no item", "ok").tolist(),
+                "status": np.where(empty, "undefined", "ok").tolist(),
+                "reason": fact_column(
+                    "reason", [_NO_ITEM if none else None for none in empty], reason_type()
+                ),
             }
         )
+
+
+_NO_ITEM = Reason(Cause.NONE, of="item")
+_ANY_ERRORS = IntervalFact("analytic", formula=Formula.ANY_BIN_ERRORS)
 
 
 def equal_width_bins(c: Floats, n_bins: int) -> Bins:
@@ -426,7 +441,7 @@ def calibration(
         n,
         lambda weights: np.stack([*parts.measures(weights).values()], axis=1),
         method=[_METHODS[name].format(**words) for name in names],
-        undefined="undefined",
+        undefined="",
         n_items=n,
         n_raters=n_raters,
         n_ratings=n,
@@ -443,7 +458,7 @@ def calibration(
     )
     table = table.with_frame(_rooted(table.frame))
     if n_boot:
-        table = table.with_frame(_bounded(table.frame, parts, confidence))
+        table = _bounded(table, parts, confidence)
     bins = {
         "bins": ("Bins of equal width.", parts.width),
         "bins_equal_mass": ("Bins of about equal numbers of items.", parts.mass),
@@ -480,22 +495,24 @@ def _rooted(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(*roots, error)
 
 
-def _bounded(frame: pl.DataFrame, parts: _Parts, confidence: float) -> pl.DataFrame:
+def _bounded(table: Estimates, parts: _Parts, confidence: float) -> Estimates:
     """Put intervals that hold for whatever errors of bins there are in place of the jackknife's."""
     known = parts.noise()
-    columns = {name: frame[name].to_list() for name in ("se", "low", "high", "method", "target")}
-    for row, (metric, value, text) in enumerate(frame.select("metric", "value", "method").rows()):
+    columns = {name: table.frame[name].to_list() for name in ("se", "low", "high", "target")}
+    intervals = [one.interval for _, one in table]
+    reasons = [one.reason for _, one in table]
+    for row, (metric, value) in enumerate(table.frame.select("metric", "value").rows()):
         if metric not in (*known, "max_calibration_error"):
             continue
         noise = known.get(metric)
-        why = "a largest error has none" if noise is None else noise.why
+        why = Reason(Cause.LARGEST_ERROR) if noise is None else noise.why
         ends = (np.nan, np.nan) if why or noise is None else noise.interval(value, confidence)
-        how = f"; {NO_INTERVAL}{why}" if why else ", interval for any errors of bins"
-        text = text.partition(", jackknife")[0].partition(";")[0] + how
-        said = (np.nan, *ends, text, "none" if why else parts.units)
-        for column, entry in zip(columns.values(), said, strict=True):
+        intervals[row], reasons[row] = None if why else _ANY_ERRORS, why
+        entries = (np.nan, *ends, "none" if why else parts.units)
+        for column, entry in zip(columns.values(), entries, strict=True):
             column[row] = entry
-    return frame.with_columns(pl.Series(name, column) for name, column in columns.items())
+    frame = table.frame.with_columns(pl.Series(name, column) for name, column in columns.items())
+    return table.with_frame(frame).with_intervals(intervals, reasons)
 
 
 @dataclass(frozen=True)
@@ -515,7 +532,7 @@ class _Noise:
     error: float
     """The largest standard deviation."""
     freedom: int
-    why: str
+    why: Reason | None
 
     @classmethod
     def of(cls, bins: Bins, gap: Floats, code: Ints, clusters: Clusters | None) -> _Noise:
@@ -531,13 +548,12 @@ class _Noise:
             What these are, where there are any.
         """
         n, units, covariance = bins.errors(gap, code)
-        why = ""
+        why = None
         if units.sum() < _FEW_PER_BIN * (n > 0).sum():
             what = "items" if clusters is None else clusters.units
-            why = f"fewer than {_FEW_PER_BIN} {what} in a bin on average"
+            why = Reason(Cause.FEWER, least=_FEW_PER_BIN, of=f"{what} in a bin on average")
         if clusters is not None and clusters.n < FEWEST_CLUSTERS:
             (why,) = too_few(np.array([clusters.n]), FEWEST_CLUSTERS, clusters.units)
-            why = why.removeprefix(NO_INTERVAL)
         share, s = n / gap.size, np.sqrt(covariance.diagonal())
         # Of bins that share clusters errors go together with whatever signs.
         most = float(np.sqrt(share @ np.abs(covariance) @ share))
@@ -601,7 +617,7 @@ class _Parts:
                 float(np.mean([one.mean for one in each])),
                 float(np.mean([one.error for one in each])),
                 min(one.freedom for one in each),
-                next((one.why for one in each if one.why), ""),
+                next((one.why for one in each if one.why), None),
             )
         return found
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab.core.arrays import places_in, ratio
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import Statistic, from_weights
@@ -436,7 +437,7 @@ def _statistic(scored: Sequence[_Scored], people: _People) -> Statistic:
         len(scores),
         lambda weights: ratio(weights @ filled, weights @ counted),
         method=[f"{_TITLES[one.measure]} ({one.measure}){one.how}" for one in scored],
-        undefined="undefined: no stimulus with answers on both sides",
+        undefined=Reason(Cause.NONE, of="stimulus with answers on both sides"),
         n_items=known.sum(axis=0),
         n_raters=len(people.answers.raters),
         n_ratings=people.answers.value.size,

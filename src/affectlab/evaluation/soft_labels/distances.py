@@ -231,7 +231,8 @@ def _jensen_shannon(p: Floats, q: Floats) -> Floats:
 class SoftMetric:
     """A measure of distributions."""
 
-    method: str
+    title: str
+    """Its name in a sentence."""
     function: Callable[[Floats, Floats, Any, float], Floats]
     """Of people, predictions, ground distances and the floor; checked rows to shape (n,)."""
     needs_costs: bool = False
@@ -240,30 +241,39 @@ class SoftMetric:
     largest: float = np.inf
     """Value that it cannot exceed."""
 
+    options: tuple[str, ...] = ()
+    """Its unit, and what else is to be known of it."""
+
     @property
-    def title(self) -> str:
-        """Its name in a sentence."""
-        return self.method.partition(",")[0].removesuffix(" over labels")
+    def what(self) -> tuple[str, ...]:
+        """Its name and its options."""
+        return self.title, *self.options
 
 
 SOFT_METRICS: dict[str, SoftMetric] = {
     "cross_entropy": SoftMetric(
-        "cross-entropy, nats",
+        "cross-entropy",
         lambda p, q, _, floor: _cross_entropy(p, raised(q, floor)),
         floored=True,
+        options=("nats",),
     ),
     "kullback_leibler": SoftMetric(
-        "Kullback-Leibler divergence, nats",
+        "Kullback-Leibler divergence",
         lambda p, q, _, floor: _kullback_leibler(p, raised(q, floor)),
         floored=True,
+        options=("nats",),
     ),
     "jensen_shannon": SoftMetric(
-        "Jensen-Shannon divergence, base 2", lambda p, q, *_: _jensen_shannon(p, q), largest=1.0
+        "Jensen-Shannon divergence",
+        lambda p, q, *_: _jensen_shannon(p, q),
+        largest=1.0,
+        options=("base 2",),
     ),
     "jensen_shannon_distance": SoftMetric(
-        "Jensen-Shannon distance, base 2",
+        "Jensen-Shannon distance",
         lambda p, q, *_: np.sqrt(_jensen_shannon(p, q)),
         largest=1.0,
+        options=("base 2",),
     ),
     "earth_movers_distance": SoftMetric(
         "earth mover's distance",
@@ -271,12 +281,16 @@ SOFT_METRICS: dict[str, SoftMetric] = {
         needs_costs=True,
     ),
     "brier": SoftMetric(
-        "Brier score, sum over labels", lambda p, q, *_: ((p - q) ** 2).sum(axis=1), largest=2.0
+        "Brier score",
+        lambda p, q, *_: ((p - q) ** 2).sum(axis=1),
+        largest=2.0,
+        options=("sum over labels",),
     ),
     "mean_absolute_difference": SoftMetric(
-        "mean absolute difference over labels",
+        "mean absolute difference",
         lambda p, q, *_: np.abs(p - q).mean(axis=1),
         largest=1.0,
+        options=("over labels",),
     ),
 }
 """Measures by name; for all of them less is better."""

@@ -339,9 +339,9 @@ class LabelDistributions:
 
     @property
     def status(self) -> tuple[str, ...]:
-        """Of each stimulus: ``ok``, or why it has no distribution."""
+        """Of each stimulus: ``ok``, or ``undefined`` where nobody chose a label."""
         empty = np.isnan(self.values).any(axis=1)
-        return tuple(np.where(empty, "undefined: nobody chose a label", "ok").tolist())
+        return tuple(np.where(empty, "undefined", "ok").tolist())
 
     @cached_property
     def _place(self) -> dict[str, int]:

@@ -309,7 +309,7 @@ def evaluate_soft_labels(
         f"{plural(len(both.people.labels), 'label')}: {both.people.rule}"
     ]
     if missing and "earth_movers_distance" not in names:
-        about.append(f"no earth mover's distance: {missing.removeprefix('undefined: ')}")
+        about.append(f"no earth mover's distance: {missing}")
     tables = [
         replace(long, name="metrics"),
         replace(distances, notes=(*about, *distances.notes)),

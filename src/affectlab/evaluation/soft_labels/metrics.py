@@ -12,11 +12,12 @@ import polars as pl
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import joined, number, shown
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import t_test
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
@@ -82,7 +83,7 @@ class Row:
     n_raters: int
     n_ratings: int
     role: str = ""
-    status: str = ""
+    reason: Reason | None = None
     """Why there are no scores at all."""
 
 
@@ -92,7 +93,7 @@ class Measures:
 
     names: tuple[str, ...]
     distance: Floats | None
-    missing: str
+    missing: Reason | None
     """Why there are no distances between labels."""
     floor: float
 
@@ -106,14 +107,15 @@ class Measures:
             for name in self.names
         }
 
-    def why(self, name: str) -> str:
-        """Say why a metric is not defined for anybody; empty if it is."""
-        needs = SOFT_METRICS[name].needs_costs and self.distance is None
-        return f"undefined: {self.missing}" if needs else ""
+    def why(self, name: str) -> Reason | None:
+        """Give the reason why a metric is not defined for anybody, if it is not."""
+        return self.missing if SOFT_METRICS[name].needs_costs else None
 
-    def floor_text(self, name: str) -> str:
-        """Say the floor behind the name of a metric that has one."""
-        return f", floor {self.floor:g}" if self.floor and SOFT_METRICS[name].floored else ""
+    def what(self, name: str) -> tuple[str, ...]:
+        """Name and options of a metric."""
+        metric = SOFT_METRICS[name]
+        floor = (f"floor {self.floor:g}",) if self.floor and metric.floored else ()
+        return *metric.what, *floor
 
 
 def metric_names(metrics: Sequence[str] | None) -> tuple[str, ...]:
@@ -139,25 +141,25 @@ def measures_of(
 
 def _distances(
     both: SoftSides, taxonomy: TaxonomyLike | None, costs: CostsLike | None
-) -> tuple[Floats | None, str]:
+) -> tuple[Floats | None, Reason | None]:
     """Ground distances between the labels, or why there are none."""
     people, given = both.people, taxonomy is not None or costs is not None
     if people.ordered and not given:
         place = np.arange(len(people.labels), dtype=np.float64)
-        return np.abs(place[:, None] - place[None, :]), ""
+        return np.abs(place[:, None] - place[None, :]), None
     own = None if both.source is None else both.source.taxonomy
     if own is None and not given:
         own = match_taxonomy(people.labels)
     facts = label_facts(own if taxonomy is None else taxonomy, costs=costs)
     if facts is None:
-        return None, "no costs of mistakes are known; pass a taxonomy or costs"
+        return None, Reason(Cause.NO_COSTS)
     places = [facts.index(name) for name in people.labels]
     missing = facts.without_costs(places)
     if missing and given:
         raise InputError(f"costs: {missing}")
     if missing or facts.costs is None:
         return None, missing
-    return np.ascontiguousarray(facts.costs[np.ix_(places, places)] - 1.0), ""
+    return np.ascontiguousarray(facts.costs[np.ix_(places, places)] - 1.0), None
 
 
 def mean_by_stimulus(
@@ -226,10 +228,11 @@ def mean_scores(
         len(scores),
         lambda weights: mean(weights @ filled, weights @ counted),
         method=[
-            f"{sort}{SOFT_METRICS[name].method}{measures.floor_text(name)}" for _, name in cells
+            (f"{sort}{title}", *options)
+            for title, *options in (measures.what(name) for _, name in cells)
         ],
         undefined=[
-            row.status or measures.why(name) or _why_none(many, are_differences=are_differences)
+            row.reason or measures.why(name) or _why_none(many, are_differences=are_differences)
             for (row, name), many in zip(cells, n_endless.tolist(), strict=True)
         ],
         n_items=n_items,
@@ -254,16 +257,14 @@ def mean_scores(
     return table.with_columns(pl.Series("value", value))
 
 
-def _why_none(n_endless: int, *, are_differences: bool) -> str:
-    """Say why a mean over stimuli is no number."""
-    where = plural(n_endless, "stimulus", "stimuli")
-    if n_endless and are_differences:
-        return f"undefined: infinite at {where}; a floor makes it finite"
+def _why_none(n_endless: int, *, are_differences: bool) -> Reason:
+    """Give the reason why a mean over stimuli is no number."""
     if n_endless:
-        return f"infinite: a label that was chosen is given 0 at {where}"
+        cause = Cause.INFINITE_SCORES if are_differences else Cause.ZERO_CHANCE
+        return Reason(cause, n_endless, of="stimuli")
     if are_differences:
-        return "undefined: no stimulus on which both are defined"
-    return "undefined: no stimulus with a distribution on both sides"
+        return Reason(Cause.NONE, of="stimulus on which both are defined")
+    return Reason(Cause.NONE, of="stimulus with a distribution on both sides")
 
 
 def soft_label_metrics(
@@ -441,7 +442,7 @@ def _figure(wide: pl.DataFrame, name: str) -> Figure:
     roles = [role for role in _ROLES if role != "person"]
     if 0 < wide.filter(role="person").height <= _MOST_PEOPLE:
         roles.append("person")
-    title = SOFT_METRICS[name].title
+    title, what = SOFT_METRICS[name].title, ", ".join(SOFT_METRICS[name].what)
     base = wide.filter(role="baseline")[name].drop_nulls().to_list()
     known = wide.filter(role="model").drop_nulls(name).sort(name, maintain_order=True)
     best = known.row(0, named=True) if known.height else None
@@ -450,7 +451,7 @@ def _figure(wide: pl.DataFrame, name: str) -> Figure:
         "intervals",
         "distances",
         f"{title[0].upper()}{title[1:]} from the distribution of people's answers",
-        f"{SOFT_METRICS[name].method}, mean over stimuli; less is nearer. For comparison: one "
+        f"{what}, mean over stimuli; less is nearer. For comparison: one "
         "person against the others, half of the people against the other half, and a line for one "
         "and the same distribution for all stimuli.",
         "" if best is None else f"Least for {best['rater']} ({number(best[name])}).",
@@ -507,7 +508,9 @@ def metrics_of_sides(
             1,
             int(people.n_raters[both.shared[name]].sum()),
             "model",
-            "" if both.shared[name].any() else "undefined: no stimulus in common with people",
+            None
+            if both.shared[name].any()
+            else Reason(Cause.NONE, of="stimulus in common with people"),
         )
         for name, predicted in both.predicted.items()
     ]
@@ -539,7 +542,7 @@ def _people_rows(
         for units, first, second in ballots.halves(n_splits, both.smoothing, rng)
     )
     count = int(np.unique(rater).size)
-    alone = "" if unit.size else "undefined: no stimulus with two people"
+    alone = None if unit.size else Reason(Cause.NONE, of="stimulus with two people")
     for name, parts in ((ONE_PERSON, [(scores, row)]), (HALVES, halves)):
         mean = mean_by_stimulus(parts, measures.names, len(people))
         yield Row({"rater": name}, mean, count, unit.size, "people", alone)
@@ -547,7 +550,9 @@ def _people_rows(
         mine = rater == code
         part = {metric: value[mine] for metric, value in scores.items()}
         wide = mean_by_stimulus([(part, row[mine])], measures.names, len(people))
-        missing = "" if mine.any() else "undefined: no stimulus that somebody else answered"
+        missing = (
+            None if mine.any() else Reason(Cause.NONE, of="stimulus that somebody else answered")
+        )
         yield Row({"rater": name}, wide, 1, int(mine.sum()), "person", missing)
 
 

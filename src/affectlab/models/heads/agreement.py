@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason, reason_type
 from affectlab.core.types import Floats, pl
 
 __all__ = ["head_agreement"]
+
+
+_NONE = Reason(Cause.NONE, of="ratings")
 
 
 def head_agreement(predicted: Floats, targets: Floats, labels: Sequence[str]) -> pl.DataFrame:
@@ -27,7 +32,7 @@ def head_agreement(predicted: Floats, targets: Floats, labels: Sequence[str]) ->
     polars.DataFrame
         Columns ``label``; ``n`` ratings; ``spearman``, the rank correlation, null where one side
         never varies; ``mae``, the mean absolute difference in points of the scale; ``bias``, the
-        mean of prediction less rating; ``status``, why there is no rank correlation, else null.
+        mean of prediction less rating; ``reason``, why there is no rank correlation, else null.
 
     Raises
     ------
@@ -51,27 +56,29 @@ def head_agreement(predicted: Floats, targets: Floats, labels: Sequence[str]) ->
     for label, own, given in zip(labels, predicted.T, targets.T, strict=True):
         rated = ~np.isnan(given)
         a, b = own[rated], given[rated]
-        spearman, status = None, _undefined(a, b)
-        if status is None:
+        spearman, why = None, _undefined(a, b)
+        if why is None:
             spearman = float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
         gap = a - b
         mae, bias = (float(np.abs(gap).mean()), float(gap.mean())) if gap.size else (None, None)
-        rows.append((label, int(rated.sum()), spearman, mae, bias, status))
+        rows.append(
+            (label, int(rated.sum()), spearman, mae, bias, None if why is None else asdict(why))
+        )
     schema = {
         "label": pl.String,
         "n": pl.Int64,
         "spearman": pl.Float64,
         "mae": pl.Float64,
         "bias": pl.Float64,
-        "status": pl.String,
+        "reason": reason_type(),
     }
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _undefined(predicted: Floats, rated: Floats) -> str | None:
+def _undefined(predicted: Floats, rated: Floats) -> Reason | None:
     """Say why there is no rank correlation; None: there is one."""
     if rated.size < 2:
-        return "no rating" if not rated.size else "one rating"
+        return Reason(Cause.FEWER, least=2, of="ratings") if rated.size else _NONE
     if np.ptp(predicted) == 0:
-        return "all predictions alike"
-    return "all ratings alike" if np.ptp(rated) == 0 else None
+        return Reason(Cause.CONSTANT, of="predictions")
+    return Reason(Cause.CONSTANT, of="ratings") if np.ptp(rated) == 0 else None

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from affectlab.core.facts import Reason
+from affectlab.core.wording import reason_text
 from affectlab.core.words import joined, plural
 
 if TYPE_CHECKING:
@@ -39,11 +41,14 @@ def judging_notes(labels: Sequence[Mapping[str, Any]]) -> list[str]:
     labels
         Rows of :func:`head_agreement`.
     """
-    by_status: dict[str, list[str]] = {}
+    by_reason: dict[Reason, list[str]] = {}
     for row in labels:
-        if row["status"] is not None:
-            by_status.setdefault(row["status"], []).append(row["label"])
-    return [f"no rank correlation for {joined(own)}: {why}" for why, own in by_status.items()]
+        if reason := Reason.of_row(row["reason"]):
+            by_reason.setdefault(reason, []).append(row["label"])
+    return [
+        f"no rank correlation for {joined(own)}: {reason_text(why)}"
+        for why, own in by_reason.items()
+    ]
 
 
 def learning_notes(stage: Mapping[str, Any], labels: tuple[str, ...]) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import wilson_interval
 from affectlab.models.hinted.plan import HintedPlan
 from affectlab.models.hinted.state import DECOY, MAIN, Answered
@@ -22,11 +23,10 @@ ALL = "all"
 _PRIOR = 2
 """Hints that what the plan expects weighs as much as, in guessing how many will be accepted."""
 _QUANTITIES = ("hinted", "decoy", "unprompted")
-_METHODS = {
-    "hinted": "share of hinted pictures that got the label hinted at, Wilson interval",
-    "decoy": "share of pictures that got the label of a wrong hint, Wilson interval",
-    "unprompted": "share of the same pictures that got that label without that hint, "
-    "Wilson interval",
+_STATISTICS = {
+    "hinted": "share of hinted pictures that got the label hinted at",
+    "decoy": "share of pictures that got the label of a wrong hint",
+    "unprompted": "share of the same pictures that got that label without that hint",
 }
 
 
@@ -206,9 +206,12 @@ def acceptance_table(
         value=share,
         low=lower,
         high=upper,
-        method=[_METHODS[quantity] for _, quantity in keys],
+        statistic=[_STATISTICS[quantity] for _, quantity in keys],
+        interval=IntervalFact("analytic", formula=Formula.WILSON),
         n_items=n.astype(np.int64),
         n_raters=1,
         n_ratings=n.astype(np.int64),
-        status=["ok" if total else "undefined: no picture with such a hint" for total in n],
+        reason=[
+            None if total else Reason(Cause.NONE, of="picture with such a hint") for total in n
+        ],
     )

@@ -15,6 +15,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason, What
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count
 from affectlab.models.text.classifier import TextClassifier
@@ -89,7 +90,7 @@ class Transfer:
         return self._table(
             {"setup": [setup for setup, _ in keys], "size": [size for _, size in keys]},
             [self._reached(setup, size) for setup, size in keys],
-            "mean macro F1 over random splits, t interval",
+            "mean macro F1 over random splits",
         )
 
     def gains(self, over: Setup = "baseline") -> Estimates:
@@ -107,7 +108,7 @@ class Transfer:
         return self._table(
             {"setup": [setup for setup, _ in keys], "size": [size for _, size in keys]},
             [self._reached(s, size) - self._reached(over, size) for s, size in keys],
-            f"mean gain in macro F1 over {over} on the same splits, t interval",
+            (f"mean gain in macro F1 over {over}", "on the same splits"),
         )
 
     def to_frame(self) -> pl.DataFrame:
@@ -135,7 +136,7 @@ class Transfer:
         return np.array([run.macro_f1 for run in sorted(found, key=lambda run: run.split)])
 
     def _table(
-        self, keys: Mapping[str, Sequence[str]], values: Sequence[Floats], method: str
+        self, keys: Mapping[str, Sequence[str]], values: Sequence[Floats], statistic: What
     ) -> Estimates:
         intervals = [_t_interval(found, self.confidence) for found in values]
         mean, se, low, high = zip(*intervals, strict=True)
@@ -150,12 +151,14 @@ class Transfer:
             se=se,
             low=low,
             high=high,
-            method=method,
+            statistic=statistic,
+            interval=IntervalFact("analytic", formula=Formula.STUDENT),
             target="splits",
             n_items=tested,
             n_raters=[len(found) for found in values],
-            status=[
-                "ok" if np.isfinite(value) else "undefined: no label in tests" for value in mean
+            reason=[
+                None if np.isfinite(value) else Reason(Cause.NONE, of="label in tests")
+                for value in mean
             ],
         )
 

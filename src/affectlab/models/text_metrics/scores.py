@@ -14,6 +14,7 @@ import polars as pl
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab.core.tables import Count, Interval, Value
 from affectlab.core.types import Bools, Floats, Ints
@@ -233,6 +234,7 @@ def score_means(
     by_unit = _by_unit(sums.reshape(-1, n), unit, n_units).reshape(len(scores), len(keys), n_units)
     counts = _by_unit(inside, unit, n_units)
     point = ratio(sums.sum(axis=2), inside.sum(axis=1)).ravel()
+    units = "clusters" if clusters else "stimuli"
     if n_boot and n_units:
         rng = np.random.default_rng(seed)
         replicates = np.concatenate(
@@ -245,8 +247,13 @@ def score_means(
             ]
         )
         told = summarise(point, replicates, confidence)
+        drawn: list[IntervalFact | None] = [
+            IntervalFact("percentile", (units,), replicates=n_boot, undefined=k)
+            for k in told.undefined.tolist()
+        ]
     else:
         told = Uncertainty.none(point.size)
+        drawn = [None] * point.size
     sizes = inside.sum(axis=1).astype(int)
     made = Estimates.build(
         {
@@ -258,11 +265,15 @@ def score_means(
         se=told.se,
         low=told.low,
         high=told.high,
-        method="mean over items",
-        target="clusters" if clusters else "stimuli",
+        statistic="mean over items",
+        interval=drawn,
+        target=units,
         n_items=np.tile(sizes, len(scores)),
         n_ratings=np.tile(sizes, len(scores)),
-        status=["ok" if not math.isnan(value) else "undefined: no item" for value in point],
+        reason=[
+            Reason(Cause.NONE, of="item") if math.isnan(value) else why
+            for value, why in zip(point, told.missing, strict=True)
+        ],
     )
     whole = "; ".join(f"{one.metric} {number(one.mean, 3)}" for one in scores)
     shown = Count("n_items", "texts"), Value(head="mean"), Interval()

@@ -52,7 +52,7 @@ def binary_consensus(ratings: Ratings) -> dict[str, Finding]:
             found[f"{key}.share"] = Finding(batch.share)
         if math.isnan(batch.agreement):
             found[f"{key}.agreement"] = Finding(
-                low=batch.agreement_low, high=batch.agreement_high, why=batch.status
+                low=batch.agreement_low, high=batch.agreement_high, why=str(batch.reason)
             )
         else:
             found[f"{key}.agreement"] = Finding(batch.agreement)
@@ -84,7 +84,7 @@ def binary_alpha(
         target="stimuli",
         n_boot=n_boot,
         seed=seed,
-    )
+    )["pooled"]
     by_label = krippendorff_alpha(ratings, level="nominal", target="sample")
     values = {"": pooled.value, ".low": pooled.low, ".high": pooled.high}
     known = set(by_label.to_frame()["label"])

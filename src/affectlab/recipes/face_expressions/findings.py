@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.wording import status_text, undefined_text
 from affectlab.core.words import in_brackets, number
 from affectlab.recipes.face_expressions.figures import in_paper, score_pictures
 from affectlab.recipes.recipe import Finding, RecipeFigure
@@ -163,7 +164,7 @@ def half_figures(ratings: Ratings, n_splits: int, seed: int, key: str) -> Figure
 
     found = split_half(ratings, n_splits=n_splits, seed=seed).frame.row(0, named=True)
     if found["status"] != "ok":
-        return Figures({key: Finding(why=found["status"])})
+        return Figures({key: Finding(why=status_text(found))})
     return Figures({key: Finding(found["value"])})
 
 
@@ -197,12 +198,12 @@ def _asymmetry(scores: PairScores) -> tuple[AsymmetryTests | None, Figures]:
         keys = [f"asymmetry.{kind}.{what}" for kind in ("intra", "inter") for what in "tp"]
         return None, Figures(dict.fromkeys(keys, Finding(why=str(problem))))
     found = {}
-    for row in tests.frame.filter(test="two samples").iter_rows(named=True):
+    for row in tests.table().frame.filter(test="two samples").iter_rows(named=True):
         for what in ("t", "p"):
             value = row[what]
             known = value is not None and np.isfinite(value)
             found[f"asymmetry.{row['kind']}.{what}"] = (
-                Finding(float(value)) if known else Finding(why=row["status"])
+                Finding(float(value)) if known else Finding(why=status_text(row))
             )
     return tests, Figures(found)
 
@@ -228,7 +229,10 @@ def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
     interval = sampling_interval(times)
     overall = interval.overall
     if not overall.ok:
-        return Figures({**found, **dict.fromkeys(timed, Finding(why=overall.status))}, tuple(notes))
+        return Figures(
+            {**found, **dict.fromkeys(timed, Finding(why=undefined_text(overall.reason)))},
+            tuple(notes),
+        )
     found |= {
         "jnd.interval_ms": Finding(overall.value),
         "jnd.rate_hz": Finding(interval.rate_hz),

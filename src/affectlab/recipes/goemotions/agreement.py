@@ -100,8 +100,8 @@ def rater_findings(
 
 
 def _finding(one: Estimate, doubt: str) -> Finding:
-    if one.status != "ok" or one.value != one.value:
-        return Finding(why=one.status.removeprefix("undefined: "))
+    if not one.ok or one.value != one.value:
+        return Finding(why=str(one.reason or "not defined"))
     if not doubt:
         # Of all answers of the paper: what other answers would give is no measure of its print.
         return Finding(one.value)
@@ -203,7 +203,7 @@ def structure_of(corpus: Corpus) -> tuple[Structure | None, list[str]]:
     pairs = correlations.strongest(3).select("label_a", "label_b", "value").rows()
     high = joined([f"{a} and {b} ({value:.2f})" for a, b, value in pairs[:3]])
     notes = [f"Emotions that are chosen together most: {high}."]
-    if clusters.status == "ok" and clusters.groups is not None:
+    if clusters.ok and clusters.groups is not None:
         same = sum(
             len({clusters.groups[clusters.labels.index(name)] for name in names}) == 1
             for names in clusters.members().values()

@@ -85,7 +85,7 @@ def _structure(structure: Structure) -> Figure:
     from affectlab.core.render.figure import draw_figure
 
     clusters, whole = structure.clusters, structure.correlations
-    drawn = clusters.status == "ok"
+    drawn = clusters.ok
     return draw_figure(
         "label_heatmap",
         whole.to_frame(),

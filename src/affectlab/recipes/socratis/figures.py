@@ -64,7 +64,7 @@ def study_pictures(
     from affectlab.core.render.figure import draw_figure
     from affectlab.evaluation import preference_verdicts
 
-    rows = preference_verdicts(found).frame.filter(statistic="verdict")
+    rows = preference_verdicts(found).frame.filter(measure="verdict")
     counts = dict(rows.select("of_what", "count").iter_rows())
     choice = [_CHOICES.get(str(name), str(name)) for name in counts]
     verdicts = RecipeFigure(

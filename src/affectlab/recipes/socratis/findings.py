@@ -164,7 +164,7 @@ def study_findings(found: Preferences, judges: int) -> dict[str, Finding]:
     }
     made = {f"study.{name}": Finding(float(value)) for name, value in numbers.items()}
     table = preference_verdicts(found)
-    ratio = table.frame.filter(statistic="ratio").row(0, named=True)
+    ratio = table.frame.filter(measure="ratio").row(0, named=True)
     if ratio["of_what"] == "human to machine":
         made["study.ratio"] = Finding(ratio["value"], ratio["low"], ratio["high"], sampling=True)
     else:

@@ -7,7 +7,7 @@ from affectlab.reliability.agreement.alpha_levels import (
     level_maker as level_maker,
 )
 from affectlab.reliability.agreement.chance_corrected.beyond_chance import (
-    beyond_chance as beyond_chance,
+    BeyondChance as BeyondChance,
 )
 from affectlab.reliability.agreement.chance_corrected.brennan_prediger import (
     brennan_prediger as brennan_prediger,

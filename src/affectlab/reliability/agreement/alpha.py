@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.compiled import in_threads
 from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
+from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Answers
+from affectlab.ratings import Answers, ClusterLike, Ratings
 from affectlab.reliability.agreement.alpha_levels import (
     EITHER,
     Distance,
@@ -29,7 +32,7 @@ from affectlab.reliability.agreement.coefficient import (
     interval_reasons,
     least_agreement,
 )
-from affectlab.reliability.agreement.label_sets import SET_DISTANCES, as_label_sets
+from affectlab.reliability.agreement.label_sets import as_label_sets
 from affectlab.reliability.agreement.moments import renumbered
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -38,19 +41,70 @@ _BLOCK = 1 << 18
 _STACK = 1 << 23
 
 
-@coefficient(
-    title="Krippendorff's alpha",
-    suits=lambda scale: scale.numeric,
-    lines=(0.67, 0.8),
-)
-def krippendorff_alpha(
+def _alpha(
     answers: Answers,
     *,
     level: LevelName | None = None,
     distance: ArrayLike | Distance | None = None,
     by_label: bool = True,
-    n_boot: int = 0,
 ) -> Statistic:
+    """Give alpha as a statistic of answers."""
+    pooled = not by_label
+    if level in ("masi", "jaccard"):
+        if distance is not None:
+            raise InputError(EITHER.format(level=level))
+        answers, options, maker = as_label_sets(answers, level)
+        pooled, makers, names = False, [maker], [options]
+    else:
+        scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
+        pooling = ("pooled over labels",) if pooled and len(answers.labels) > 1 else ()
+        named = [level_maker(level, distance, scale) for scale in scales]
+        makers, names = [maker for _, maker in named], [(name, *pooling) for name, _ in named]
+    parts, places, n_raters = _pairable(answers, pooled=pooled)
+    n_units = places.size
+    levels = [
+        None if part is None else make(part) for part, make in zip(parts, makers, strict=True)
+    ]
+    units = [_NONE if part is None else part.unit for part in parts]
+    raters = [_NONE if part is None else part.rater for part in parts]
+    n_items, n_ratings = [unit.size for unit in units], [rater.size for rater in raters]
+    design = Design.of(units, n_units, raters, n_raters)
+    return Statistic(
+        keys={"label": ("pooled",) if pooled else answers.labels},
+        design=design,
+        evaluate=_Alphas(levels, n_units),
+        method=[("Krippendorff's alpha", *name) for name in names],
+        n_items=n_items,
+        n_raters=design.rater.sum(axis=1),
+        n_ratings=n_ratings,
+        undefined=[_reason(part) for part in parts],
+        bounds=(-np.inf, 1.0),
+        targets=STIMULI_AND_RATERS,
+        log_odds_from=least_agreement(n_items, n_ratings),
+        no_interval=interval_reasons(
+            (_NONE, np.zeros(0)) if part is None else (part.cell, part.value) for part in parts
+        ),
+        places=places,
+    )
+
+
+@coefficient(
+    _alpha, title="Krippendorff's alpha", suits=lambda scale: scale.numeric, lines=(0.67, 0.8)
+)
+def krippendorff_alpha(
+    ratings: Ratings | ArrayLike,
+    *,
+    level: LevelName | None = None,
+    distance: ArrayLike | Distance | None = None,
+    by_label: bool = True,
+    interval: Interval = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    joint: bool = True,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate | Estimates:
     r"""Compute Krippendorff's alpha, the agreement of any number of raters beyond chance.
 
     With :math:`n_{uc}` ratings of value c in unit u, :math:`m_u \ge 2` ratings in all,
@@ -70,8 +124,10 @@ def krippendorff_alpha(
 
     Parameters
     ----------
-    answers
-        One answer of a rater to a unit and label.
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
+        a value, -1 too.
     level
         ``"nominal"``, ``"ordinal"``, ``"interval"`` or ``"ratio"``. By default the level of the
         scale, with binary as nominal; an array needs it said. ``"masi"`` and ``"jaccard"`` compare
@@ -84,14 +140,36 @@ def krippendorff_alpha(
     by_label
         One coefficient per label, over stimuli. Otherwise one pooled coefficient, whose units are
         (stimulus, label) and whose replicates draw whole stimuli.
+    interval
+        ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+        time. ``"percentile"`` or ``"bca"`` (bias-corrected and accelerated, Efron 1987): from
+        bootstrap replicates. ``"analytic"``: by a formula for other stimuli.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, or
+        ``"sample"``, these alone, without an interval. By default the widest for which the data and
+        the coefficient allow an interval. A rater drawn twice is not paired with itself; two raters
+        say nothing about others, so that an interval for both is then about these two.
+    n_boot
+        Bootstrap replicates, where the interval comes from these; 0 for no interval.
+    joint
+        One resample for all labels, so that the replicates of labels belong together.
+    confidence
+        Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are resampled with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or the cluster of each unit of an array. By default a column like
+        ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+        ``"none"`` resamples single stimuli.
+    seed
+        Seed or generator of the replicates.
 
     Returns
     -------
-    An :class:`~affectlab.core.estimates.Estimate` for an array and for pooled ratings, otherwise
-    estimates by ``label``, which of sets is ``"label sets"``; :func:`over_labels` gives their
-    average. Values are at most 1. Items,
-    raters and ratings are those of units with at least two ratings. Alpha is ``nan`` with a status
-    where no unit has two ratings or only one category occurs.
+    An :class:`~affectlab.core.estimates.Estimate` for an array, otherwise estimates by ``label``,
+    which is ``"pooled"`` over labels and ``"label sets"`` of sets; :func:`over_labels` gives the
+    average of labels. Values are at most 1. Items, raters and ratings are those of units with at
+    least two ratings. Alpha is ``nan`` with a status where no unit has two ratings or only one
+    category occurs.
 
     Raises
     ------
@@ -125,10 +203,10 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(ratings, level="ordinal").value, 6)
     0.815388
     >>> krippendorff_alpha(ratings, level="interval")
-    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval, jackknife over stimuli and
+    Estimate(0.849 [0.291, 0.990], Krippendorff's alpha, interval; jackknife over stimuli and
     raters; 11 items, 4 raters, 40 ratings)
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
-    'undefined: one category'
+    <Status.UNDEFINED: 'undefined'>
 
     Sets of labels, of which two raters share one, all, or none:
 
@@ -139,43 +217,18 @@ def krippendorff_alpha(
     >>> round(found["label sets"].value, 3)
     0.643
     """
-    pooled = not by_label
-    if level is not None and level in SET_DISTANCES:
-        if distance is not None:
-            raise InputError(EITHER.format(level=level))
-        answers, maker = as_label_sets(answers, level)
-        pooled, makers = False, [maker]
-    else:
-        scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
-        makers = [level_maker(level, distance, scale) for scale in scales]
-    pooling = ""
-    if pooled and len(answers.labels) > 1:
-        pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
-    parts, places, n_raters = _pairable(answers, pooled=pooled)
-    n_units = places.size
-    levels = [
-        None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
-    ]
-    units = [_NONE if part is None else part.unit for part in parts]
-    raters = [_NONE if part is None else part.rater for part in parts]
-    n_items, n_ratings = [unit.size for unit in units], [rater.size for rater in raters]
-    design = Design.of(units, n_units, raters, n_raters)
-    return Statistic(
-        keys={"label": ("pooled",) if pooled else answers.labels},
-        design=design,
-        evaluate=_Alphas(levels, n_units),
-        method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
-        n_items=n_items,
-        n_raters=design.rater.sum(axis=1),
-        n_ratings=n_ratings,
-        undefined=[_reason(part) for part in parts],
-        bounds=(-np.inf, 1.0),
-        targets=STIMULI_AND_RATERS,
-        log_odds_from=least_agreement(n_items, n_ratings),
-        no_interval=interval_reasons(
-            (_NONE, np.zeros(0)) if part is None else (part.cell, part.value) for part in parts
-        ),
-        places=places,
+    return krippendorff_alpha.coefficient(
+        ratings,
+        level=level,
+        distance=distance,
+        by_label=by_label,
+        interval=interval,
+        target=target,
+        n_boot=n_boot,
+        joint=joint,
+        confidence=confidence,
+        cluster=cluster,
+        seed=seed,
     )
 
 
@@ -209,13 +262,13 @@ def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:
     )
 
 
-def _reason(part: Pairable | None) -> str:
+def _reason(part: Pairable | None) -> Reason:
     """Why alpha is not defined, where it is not."""
     if part is None:
-        return "undefined: no unit with two ratings"
+        return Reason(Cause.NONE, of="unit with two ratings")
     if part.value.min() == part.value.max():
-        return "undefined: one category"
-    return "undefined: no expected disagreement"
+        return Reason(Cause.ONE_CATEGORY)
+    return Reason(Cause.NONE, of="expected disagreement")
 
 
 @dataclass(frozen=True, eq=False)

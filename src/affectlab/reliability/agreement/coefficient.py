@@ -1,27 +1,27 @@
 """Coefficients of one number for each label, found by name wherever agreement is measured.
 
-A coefficient is a function of :class:`~affectlab.ratings.arrays.Answers` that gives a
-:class:`~affectlab.core.statistic.Statistic`. :func:`coefficient` makes of it what people call, and
-puts it into the registry from which the command line, fairness and the report take coefficients.
+A :class:`Coefficient` holds a function of :class:`~affectlab.ratings.arrays.Answers` that gives a
+:class:`~affectlab.core.statistic.Statistic`, and what is known of it. The function that people call
+is written out beside it; :func:`coefficient` puts it into the registry from which the command line,
+fairness and the report take coefficients.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial, wraps
-from inspect import cleandoc
-from typing import Any, Literal, Protocol, TypeVar, cast, overload
+from functools import cached_property, partial
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval, Target, infer
-from affectlab.core.interface.spelling import check_parameters
+from affectlab.core.interface.spelling import check_parameters, spelled
 from affectlab.core.registry import Registry, modules_of
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
@@ -47,8 +47,9 @@ _FEWEST_STIMULI = 3
 """Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
 rest is agreement on a single one."""
 VOTES = "raters of counted votes are not known: no interval is about other raters"
-RARER_NEVER_SHARED = "the rarer category was never chosen by two raters"
 Found = TypeVar("Found", bound=Estimates)
+Options = ParamSpec("Options")
+OfArray = TypeVar("OfArray", covariant=True)
 
 
 def has_levels(scale: Scale) -> bool:
@@ -67,7 +68,7 @@ def least_agreement(n_items: Sequence[int], n_ratings: Sequence[int]) -> Floats:
     return -1 / np.maximum(per_item - 1, 1e-3)
 
 
-def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
+def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[Reason | None]:
     """Say why rows have no interval by leaving out: of two answers, nobody shares the rarer one.
 
     How often two raters share it is what an agreement beyond chance depends on most. Leaving out
@@ -81,15 +82,15 @@ def interval_reasons(cells: Iterable[tuple[Ints, Floats]]) -> list[str]:
 
     Returns
     -------
-    Texts, empty where there is an interval.
+    Reasons, ``None`` where there is an interval.
     """
-    why = []
+    why: list[Reason | None] = []
     for cell, value in cells:
         low, high = (value.min(), value.max()) if value.size else (0.0, 0.0)
         is_low, is_high = value == low, value == high
         rarer = is_low if 2 * is_low.sum() < value.size else is_high
         apart = low < high and bool(np.all(is_low | is_high)) and np.bincount(cell[rarer]).max() < 2
-        why.append(f"{NO_INTERVAL}{RARER_NEVER_SHARED}" if apart else "")
+        why.append(Reason(Cause.RARER_NEVER_SHARED) if apart else None)
     return why
 
 
@@ -115,19 +116,12 @@ class Coefficient:
     """Options that are usual on ordinal and interval scales."""
     suits: Callable[[Scale], bool] = has_levels
     """Whether it is defined for answers on a scale."""
-    interval: Interval = "jackknife"
-    """How its interval usually comes about."""
     keys: tuple[str, ...] = ("label",)
     """What its table has a row for."""
     lines: Sequence[float] = ()
     """Values that a figure marks."""
     of_raters: bool = False
     """Whether it depends on who gave which answer, so that counts of votes have none."""
-
-    @cached_property
-    def function(self) -> CoefficientFunction:
-        """What people call: from ratings, or an array, to estimates."""
-        return _function(self)
 
     @property
     def figure(self) -> Figure:
@@ -137,8 +131,80 @@ class Coefficient:
         return Figure(self.name, "intervals", "estimates", f"{title} per label", options=options)
 
     def __call__(self, ratings: Ratings | ArrayLike, **options: Any) -> Estimate | Estimates:
-        """Compute it, as the function does."""
-        return self.function(ratings, **options)
+        """Compute it: a table of ratings; of an array, which has no labels, one estimate."""
+        table = self.table(ratings, **options)
+        return scalar_if_array(table, ratings) if table.keys == ("label",) else table
+
+    def table(
+        self,
+        ratings: Ratings | ArrayLike,
+        *,
+        interval: Interval = "jackknife",
+        target: Target | None = None,
+        n_boot: int = 1000,
+        joint: bool = True,
+        confidence: float = 0.95,
+        cluster: ClusterLike = None,
+        seed: int | np.random.Generator | None = 0,
+        **own: Any,
+    ) -> Estimates:
+        """Compute a table of it, of an array too.
+
+        Parameters
+        ----------
+        ratings, interval, target, n_boot, joint, confidence, cluster, seed
+            As for :func:`krippendorff_alpha`.
+        own
+            Options of the statistic.
+
+        Raises
+        ------
+        TypeError
+            When the statistic has no such option; the nearest one is named.
+        """
+        if self.of_raters:
+            require_known_raters(ratings, self.title)
+        asked, target = target, target or "both"
+        if not raters_are_known(ratings) and target in ("raters", "both"):
+            if asked is not None:
+                require_known_raters(ratings, f"target {asked!r}")
+            target = "stimuli"
+        settings = {"interval": interval, "target": target, "n_boot": n_boot}
+        check_parameters(self.name, own, self._signature)
+        for name in self._signature.parameters.keys() & settings.keys():
+            own[name] = settings[name]
+        answers = answers_of(ratings, by_names=interval in ("percentile", "bca"))
+        statistic = self.statistic(answers, **own)
+        if asked is None and statistic.targets and target not in statistic.targets:
+            target = cast("Target", statistic.targets[0])
+        if asked is None and interval == "analytic":
+            # What a formula is about, it says itself.
+            target = "both" if "both" in statistic.over else "stimuli"
+        statistic = replace(statistic, fewest=max(statistic.fewest, _FEWEST_STIMULI))
+        found = stimulus_clusters(ratings, cluster)
+        clusters = found.on(answers.units)
+        table = infer(
+            statistic,
+            interval=interval,
+            target=target,
+            n_boot=n_boot,
+            joint=joint,
+            confidence=confidence,
+            seed=seed,
+            clusters=clusters,
+        )
+        counted = () if raters_are_known(ratings) else (VOTES,)
+        empty = said_of_empty_sets(ratings, answers, table.frame)
+        alone = _alone(answers, table)
+        notes = (*counted, *empty, *alone, *found.notes_for(table.frame["target"]))
+        table = replace(table, notes=notes)
+        if interval == "jackknife":
+            table = with_coverage(table, self.name, target, answers, clusters)
+        return replace(table, figures=(self.figure,))
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.statistic)
 
     def usual(self, scale: Scale | None) -> dict[str, Any]:
         """Options that are usual for answers on a scale."""
@@ -155,26 +221,27 @@ class Coefficient:
         for usual in [{}, dict(self.graded)] if self.graded else [{}]:
             own = labels_on(ratings, partial(self._suits_with, usual))
             if own is not None:
-                parts.append(self.function(own, **usual, **options))
+                parts.append(self.table(own, **usual, **options))
         return concatenate_estimates(parts, ratings.label_names) if parts else None
 
     def _suits_with(self, usual: Mapping[str, Any], scale: Scale) -> bool:
         return self.suits(scale) and self.usual(scale) == usual
 
 
-class CoefficientFunction(Protocol):
-    """A coefficient as type checkers see it."""
+class CoefficientFunction(Protocol[Options, OfArray]):
+    """The public function of a coefficient, as type checkers see it."""
 
     __name__: str
+    coefficient: Coefficient
 
     @overload
     def __call__(
-        self, ratings: Ratings, /, *, by_label: Literal[False], **options: Any
-    ) -> Estimate: ...
+        self, ratings: Ratings, *args: Options.args, **options: Options.kwargs
+    ) -> Estimates: ...
     @overload
-    def __call__(self, ratings: Ratings, /, **options: Any) -> Estimates: ...
-    @overload
-    def __call__(self, ratings: ArrayLike, /, **options: Any) -> Estimate: ...
+    def __call__(
+        self, ratings: ArrayLike, *args: Options.args, **options: Options.kwargs
+    ) -> OfArray: ...
 
 
 _OURS: dict[str, Coefficient] = {}
@@ -204,7 +271,7 @@ _COEFFICIENTS = _Coefficients(
     kind="coefficient",
     group="affectlab.coefficients",
     accept=_coefficient_of,
-    expected="a function that @coefficient was put on",
+    expected="a Coefficient, or a function that @coefficient was put on",
     ours=_OURS,
     of_function=_by_statistic,
     any_spelling=True,
@@ -247,34 +314,48 @@ def load_coefficients() -> tuple[Coefficient, ...]:
     return tuple(_COEFFICIENTS.load_all(skip_broken=True).values())
 
 
+class _Register(Protocol):
+    """Keeps the options of a function as they are written, and says what it gives for which data.
+
+    Where the table has more keys than the label, it is a table of an array, too.
+    """
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, face: Callable[Concatenate[Ratings | ArrayLike, Options], Estimates]
+    ) -> CoefficientFunction[Options, Estimates]: ...
+    @overload
+    def __call__(
+        self, face: Callable[Concatenate[Ratings | ArrayLike, Options], Estimate | Estimates]
+    ) -> CoefficientFunction[Options, Estimate]: ...
+
+
 def coefficient(
+    statistic: Callable[..., Statistic],
     *,
     title: str,
     graded: Mapping[str, Any] | None = None,
     suits: Callable[[Scale], bool] = has_levels,
-    interval: Interval = "jackknife",
     keys: tuple[str, ...] = ("label",),
     lines: Sequence[float] = (),
     of_raters: bool = False,
-) -> Callable[[Callable[..., Statistic]], CoefficientFunction]:
-    """Make of a statistic of answers the function that people call, and register it.
+) -> _Register:
+    """Register the public function of a coefficient, under its name.
 
     The function takes ratings or an array, the options of the statistic, and those of the interval,
-    which it hands to :func:`~affectlab.core.inference.infer`. Its docstring gains their
-    description. It gives a table for ratings; for an array, which has no labels, one estimate where
-    the statistic has one for each label. A statistic that has to know what is resampled takes
-    `n_boot` or `target`, too.
+    and hands all to the :class:`Coefficient` that it has as ``coefficient``. A statistic that has
+    to know what is resampled takes `interval`, `n_boot` or `target`, too.
 
     Parameters
     ----------
+    statistic
+        From :class:`~affectlab.ratings.arrays.Answers` and options to the statistic.
     title
         What the coefficient is called in a sentence.
     graded
         Options that are usual on ordinal and interval scales, such as ``{"weights": "quadratic"}``.
     suits
         Whether it is defined for answers on a scale; by default on those with a number of levels.
-    interval
-        How its interval usually comes about.
     keys
         What its table has a row for.
     lines
@@ -283,123 +364,16 @@ def coefficient(
         Whether it depends on who gave which answer, so that counts of votes have none.
     """
 
-    def register(statistic: Callable[..., Statistic]) -> CoefficientFunction:
-        name = statistic.__name__
-        made = Coefficient(
-            name, title, statistic, graded or {}, suits, interval, keys, lines, of_raters
-        )
-        if statistic.__module__.startswith(f"{_PACKAGE}."):
+    def register(face: Any) -> Any:
+        name = face.__name__
+        made = Coefficient(name, title, statistic, graded or {}, suits, keys, lines, of_raters)
+        if face.__module__.startswith(f"{_PACKAGE}."):
             _OURS[name] = made
-        return made.function
+        public = spelled(face)
+        public.coefficient = made  # type: ignore[attr-defined]
+        return public
 
     return register
-
-
-_UNCERTAINTY = tuple(
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type_)
-    for name, default, type_ in (
-        ("interval", "jackknife", Interval),
-        ("target", "both", Target),
-        ("n_boot", 1000, int),
-        ("joint", True, bool),
-        ("confidence", 0.95, float),
-        ("cluster", None, ClusterLike),
-        ("seed", 0, int | np.random.Generator | None),
-    )
-)
-"""What every coefficient takes beside its own options."""
-_RATINGS = """\
-ratings
-    Ratings (main trials with a valid answer; the first answer where a rater repeats), or an array
-    of shape (raters, units) with ``nan`` where there is no rating. Every other number is a
-    value, -1 too."""
-_SAID = """\
-interval
-    ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
-    time. ``"percentile"`` or ``"bca"``: from bootstrap replicates; the latter (bias-corrected
-    and accelerated, Efron 1987) follows their skewness. ``"analytic"``: by a formula for other
-    stimuli.
-target
-    What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, which
-    are left out or drawn anew; a rater drawn twice is not paired with itself. Two raters tell
-    nothing of others: an interval for both is then about these two, and says so. ``"sample"``:
-    these raters and stimuli, without an interval.
-n_boot
-    Bootstrap replicates, where the interval comes from these; 0 for no interval.
-joint
-    One resample shared by all labels, so that the replicates of labels belong together.
-confidence
-    Coverage of the interval, in (0, 1).
-cluster
-    What stimuli belong to, and are drawn and left out with: a column of the stimulus table, a
-    mapping from stimulus to cluster, or of an array the cluster of each unit. By default a column
-    like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
-    ``"none"`` takes stimuli as drawn one by one.
-seed
-    Seed or generator of the replicates; the same seed gives the same bytes.
-"""
-
-
-def _function(made: Coefficient) -> CoefficientFunction:
-    """Make the function that people call."""
-    _, *taken = inspect.signature(made.statistic).parameters.values()
-    of_interval = {
-        part.name: part.replace(default=made.interval) if part.name == "interval" else part
-        for part in _UNCERTAINTY
-    }
-    own = [part for part in taken if part.name not in of_interval]
-    first = inspect.Parameter(
-        "ratings", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Ratings | ArrayLike
-    )
-    signature = inspect.Signature(
-        [first, *own, *of_interval.values()], return_annotation=Estimate | Estimates
-    )
-
-    @wraps(made.statistic)
-    def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
-        check_parameters(function.__name__, options, signature)
-        bound = signature.bind(ratings, **options)
-        said = "target" in bound.arguments
-        bound.apply_defaults()
-        given = bound.kwargs
-        if made.of_raters:
-            require_known_raters(ratings, made.title)
-        if not raters_are_known(ratings) and given["target"] in ("raters", "both"):
-            if said:
-                require_known_raters(ratings, f"target {given['target']!r}")
-            given["target"] = "stimuli"
-        answers = answers_of(ratings, by_names=given.get("interval") in ("percentile", "bca"))
-        statistic = made.statistic(answers, **{part.name: given[part.name] for part in taken})
-        if not said and statistic.targets and given.get("target") not in statistic.targets:
-            given["target"] = statistic.targets[0]
-        if not said and given.get("interval") == "analytic":
-            # What a formula is about, it says itself.
-            given["target"] = "both" if "both" in statistic.over else "stimuli"
-        of_infer = {name: given[name] for name in of_interval if name != "cluster"}
-        statistic = replace(statistic, fewest=max(statistic.fewest, _FEWEST_STIMULI))
-        found = stimulus_clusters(ratings, given["cluster"])
-        clusters = found.on(answers.units)
-        table = infer(statistic, **{"interval": made.interval, **of_infer}, clusters=clusters)
-        counted = () if raters_are_known(ratings) else (VOTES,)
-        empty = said_of_empty_sets(ratings, answers, table.frame)
-        alone = _alone(answers, table)
-        notes = (*counted, *empty, *alone, *found.notes_for(table.frame["target"]))
-        table = replace(table, notes=notes)
-        if of_infer.get("interval") == "jackknife":
-            table = with_coverage(table, made.name, given["target"], answers, clusters)
-        if table.keys == ("label",) and not given.get("by_label", True):
-            return scalar_if_array(table, ())
-        table = replace(table, figures=(made.figure,))
-        return scalar_if_array(table, ratings) if table.keys == ("label",) else table
-
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    function.__annotations__ = {
-        **{part.name: part.annotation for part in signature.parameters.values()},
-        "return": signature.return_annotation,
-    }
-    function.__doc__ = _documented(made)
-    function.coefficient = made  # type: ignore[attr-defined]
-    return cast("CoefficientFunction", function)
 
 
 def _alone(answers: Answers, table: Estimates) -> Iterator[str]:
@@ -411,13 +385,6 @@ def _alone(answers: Answers, table: Estimates) -> Iterator[str]:
         left, of = every - counted, "stimulus and label" if len(answers.labels) > 1 else "stimulus"
         only = f"is the only one of its {of}" if left == 1 else f"are the only ones of their {of}"
         yield f"{left:,} of {plural(every, 'rating')} {only}: agreement rests on the others."
-
-
-def _documented(made: Coefficient) -> str:
-    """Describe ratings in place of answers, and the options of the interval behind the others."""
-    text = cleandoc(made.statistic.__doc__ or "")
-    text = re.sub(r"(?m)^answers$(\n    .*)*", _RATINGS, text, count=1)
-    return re.sub(r"(?m)^\n(?=Returns\n)", f"{_SAID}\n", text, count=1)
 
 
 def concatenate_estimates(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason, What
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import (
@@ -50,9 +51,9 @@ _SMALL = 1 << 14
 """Cells of a table of raters by stimuli up to which gaps do not matter for speed."""
 _FULL = 0.1
 """Share of cells with an answer from which on all pairs of raters are multiplied at once."""
-_NO_PAIRS = "undefined: no two raters share two stimuli"
-_FEW = "undefined: fewer than two stimuli shared"
-_CONSTANT = "undefined: all answers are equal"
+_NO_PAIRS = Reason(Cause.NONE, of="two raters who share two stimuli")
+_FEW = Reason(Cause.FEWER, least=2, of="shared stimuli")
+_CONSTANT = Reason(Cause.CONSTANT, of="answers")
 _BESIDE = {
     "correlation": "r",
     "accuracy": "accuracy",
@@ -440,7 +441,7 @@ def beside_statistic(
     parts: Sequence[Beside],
     labels: Sequence[str],
     raters: Sequence[str],
-    method: Sequence[str],
+    method: Sequence[What],
     panel: Ints,
     n_raters: int,
     **more: Any,
@@ -502,13 +503,15 @@ def beside_statistic(
     )
 
 
-def measures_statistic(beside: Statistic) -> Statistic:
+def measures_statistic(beside: Statistic, whom: Sequence[str]) -> Statistic:
     """Make a statistic with a row for each measure of answers beside a mean.
 
     Parameters
     ----------
     beside
         What :func:`beside_statistic` makes of parts with errors.
+    whom
+        What each rater is compared with, in words.
     """
     n = len(_MEASURES)
 
@@ -522,7 +525,6 @@ def measures_statistic(beside: Statistic) -> Statistic:
         **dict.fromkeys(("difference", "error_share"), (-np.inf, np.inf)),
     }
     low, high = np.array([limits.get(name, (0.0, np.inf)) for name in measure]).T
-    whom = [text.partition(" with ")[2] for text in beside.method]
     return replace(
         beside,
         keys={
@@ -531,8 +533,8 @@ def measures_statistic(beside: Statistic) -> Statistic:
         },
         design=Design(repeated(beside.design.stimulus), repeated(beside.design.rater)),
         method=[
-            f"{words[0].upper()}{words[1:]} beside {name}"
-            for name in whom
+            (f"{words[0].upper()}{words[1:]}", f"with {name}")
+            for name in [*whom] * (rows // len(whom))
             for words in _MEASURES.values()
         ],
         n_items=repeated(beside.n_items),
@@ -749,10 +751,7 @@ class _Sides:
     def statistic_of(self, compared: Ints, *, errors: bool = False) -> Statistic:
         """Make a statistic of the concordance of single raters with the reference."""
         parts = self.of(compared, errors=errors)
-        method = [
-            f"Lin's concordance with {self.whom or (_OTHERS if own >= 0 else _PEOPLE)}"
-            for own in parts[0].place
-        ]
+        method = [("Lin's concordance", f"with {whom}") for whom in self._compared_with(compared)]
         names = [self.answers.raters[code] for code in compared]
         return beside_statistic(
             parts, self.labels, names, method, self.panel, len(self.answers.raters)
@@ -767,7 +766,13 @@ class _Sides:
     def measures(self) -> Statistic:
         """All measures of those who are judged."""
         assert self.judged is not None
-        return measures_statistic(self.statistic_of(self.judged, errors=True))
+        beside = self.statistic_of(self.judged, errors=True)
+        return measures_statistic(beside, self._compared_with(self.judged))
+
+    def _compared_with(self, compared: Ints) -> list[str]:
+        """What each of these raters is compared with, in words."""
+        inside = np.isin(compared, self.panel).tolist()
+        return [self.whom or (_OTHERS if one else _PEOPLE) for one in inside]
 
     @cached_property
     def points(self) -> Floats:

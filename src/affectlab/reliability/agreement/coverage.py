@@ -17,7 +17,7 @@ import numpy as np
 
 from affectlab.core.arrays import distinct_codes
 from affectlab.core.estimates import Estimates
-from affectlab.core.render.intervals import COVERAGE
+from affectlab.core.facts import IntervalFact
 from affectlab.core.statistic import Clusters
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers
@@ -50,14 +50,16 @@ class WeakDesign:
     coverage: float
 
     @property
-    def words(self) -> str:
-        """Say how often intervals held in studies like these."""
-        scale = "" if self.share is None else f", {self.share:.0%} yes"
-        gaps = f", {self.gaps:.0%} gaps" if self.gaps else ""
-        return (
-            f"held in {self.coverage:.0%} of simulated studies alike ({self.items} items, "
-            f"{self.raters} raters{gaps}{scale})"
-        )
+    def design(self) -> str:
+        """The design in words, such as ``30 items, 5 raters, 10% gaps``."""
+        gaps = [f"{self.gaps:.0%} gaps"] if self.gaps else []
+        share = [] if self.share is None else [f"{self.share:.0%} yes"]
+        return ", ".join([f"{self.items} items", f"{self.raters} raters", *gaps, *share])
+
+    @property
+    def fact(self) -> IntervalFact:
+        """How often intervals held there."""
+        return IntervalFact("jackknife", coverage=self.coverage, design=self.design)
 
 
 @cache
@@ -139,7 +141,6 @@ def with_coverage(
     clusters
         What their stimuli were drawn with.
     """
-    import polars as pl
 
     if table.keys != ("label",) or not weak_designs(statistic):
         return table
@@ -153,5 +154,6 @@ def with_coverage(
     ]
     if len(said) < len(table) or not any(said):
         return table
-    words = pl.Series(["" if one is None else f"; {COVERAGE}{one.words}" for one in said])
-    return table.with_frame(table.frame.with_columns(pl.col("method") + words))
+    return table.with_coverage(
+        [None if one is None else (one.coverage, one.design) for one in said]
+    )

@@ -11,14 +11,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice, check_choices
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
-from affectlab.core.inference import Interval
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, Reason
+from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Ends, Statistic
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import plural
-from affectlab.ratings import Answers, require_order
+from affectlab.ratings import Answers, ClusterLike, Ratings, require_order
 from affectlab.reliability.agreement.coefficient import (
     coefficient,
     interval_reasons,
@@ -56,15 +58,16 @@ _MISSING = ("available", "listwise")
 
 _ROUNDING = 1e-12
 """Variances up to this share of the whole are what rounding leaves of none."""
-_NO_VARIANCE = "undefined: no variance"
-_NEGATIVE_SIGNAL = "undefined: the variance between units is estimated below zero"
-_TOO_LARGE = f"undefined: more than {MOST_LEVELS:,} units and as many raters"
-_TOO_MANY = f"{NO_INTERVAL}more than 3 million ratings"
-_CONFOUNDED = "undefined: the ratings do not tell raters and noise apart"
-_ONLY_RATERS = "undefined: only raters differ"
-_NO_PAIRS = "undefined: no unit with two ratings"
-_ONE_RATER = "undefined: fewer than two raters"
-_ONLY_LEVELS = f"{NO_INTERVAL}raters differ in level alone, which leaves no error to estimate"
+_NO_VARIANCE = Reason(Cause.NONE, of="variance")
+_NEGATIVE_SIGNAL = Reason(Cause.NEGATIVE_VARIANCE)
+_TOO_LARGE = Reason(Cause.TOO_LARGE, MOST_LEVELS, of="units and as many raters")
+_TOO_MANY = Reason(Cause.MANY_ANSWERS, MOST_PROFILED, of="ratings")
+_NO_VARIATION = Reason(Cause.NO_VARIATION)
+_CONFOUNDED = Reason(Cause.CONFOUNDED_RATERS)
+_ONLY_RATERS = Reason(Cause.ONLY_RATERS_DIFFER)
+_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
+_ONE_RATER = Reason(Cause.FEWER, least=2, of="raters")
+_ONLY_LEVELS = Reason(Cause.ONLY_LEVELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,8 @@ class _Label:
     """Coefficients of a single rating, of forms with k, too."""
     k: Floats
     """Ratings of a unit that a mean is taken of; of forms without k, 1."""
-    status: Sequence[str]
-    why: Sequence[str]
+    undefined: Sequence[Reason | None]
+    why: Sequence[Reason | None]
     """Why there is no such interval, where something varies."""
     n_items: int
     n_raters: int
@@ -94,11 +97,11 @@ class _Label:
     form 1 and of forms 2 and 3, shape (2, 4)."""
 
 
-def _undefined(n_forms: int, status: str, **counts: Any) -> _Label:
+def _undefined(n_forms: int, reason: Reason, **counts: Any) -> _Label:
     """Say of every form why it is not defined."""
     none = np.full(n_forms, np.nan)
     return _Label(
-        lambda _: (none, none, none), none, none, [status] * n_forms, [""] * n_forms, **counts
+        lambda _: (none, none, none), none, none, [reason] * n_forms, [None] * n_forms, **counts
     )
 
 
@@ -110,10 +113,14 @@ def _of_complete_units(parts: Sequence[Answers], forms: Sequence[str]) -> list[_
         m = np.bincount(part.unit, minlength=len(part.units))
         n_raters = int(np.count_nonzero(np.bincount(part.rater)))
         n_items = int((m == n_raters).sum()) if n_raters else 0
-        status = _ONE_RATER if n_raters < 2 else "undefined: fewer than two units rated by everyone"
+        reason = (
+            _ONE_RATER
+            if n_raters < 2
+            else Reason(Cause.FEWER, least=2, of="units rated by everyone")
+        )
         none = _undefined(
             len(forms),
-            status,
+            reason,
             n_items=n_items,
             n_raters=n_raters,
             n_ratings=n_items * n_raters,
@@ -165,22 +172,25 @@ def _of_tables(tables: Floats, forms: Sequence[str]) -> list[dict[str, Any]]:
 
     alone, low, _ = single(0.95)
     alone = np.where(np.ptp(tables, axis=(1, 2))[:, None] == 0, np.nan, alone)
-    status = [
+    undefined = [
         [
             _NO_VARIANCE if math.isnan(one) else _of_sign(form, one)
             for form, one in zip(forms, of_label, strict=True)
         ]
         for of_label in alone.tolist()
     ]
-    defined = np.array(status) == "ok"
-    why = np.where(defined & np.isnan(low), _ONLY_LEVELS, "").tolist()
+    defined = np.array([[one is None for one in of_label] for of_label in undefined])
+    why = [
+        [_ONLY_LEVELS if one else None for one in of_label]
+        for of_label in (defined & np.isnan(low)).tolist()
+    ]
     single_value = np.where(defined, alone, np.nan)
     return [
         {
             "ends": partial(ends, row),
             "single": single_value[row],
             "k": k,
-            "status": status[row],
+            "undefined": undefined[row],
             "why": why[row],
         }
         for row in range(len(tables))
@@ -193,14 +203,14 @@ def _is_complete(part: Answers) -> bool:
     return bool((m[m > 0] == np.count_nonzero(np.bincount(part.rater))).all())
 
 
-def _of_sign(form: str, single: float) -> str:
+def _of_sign(form: str, single: float) -> Reason | None:
     """Say that a coefficient cannot be: a correlation below -1, or a reliability below 0.
 
     With a correlation r of single ratings, a mean of k has the reliability k r / (1 + (k - 1) r),
     which falls without end where r is below 0. From -1 to 0 r itself has a meaning: ratings of one
     unit differ more than ratings of different units.
     """
-    return _NEGATIVE_SIGNAL if single < (0 if form.endswith("k") else -1) else "ok"
+    return _NEGATIVE_SIGNAL if single < (0 if form.endswith("k") else -1) else None
 
 
 def _mean_squares(tables: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -322,35 +332,35 @@ def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
         "used": part,
     }
     if n_paired == 0 or n_items < 2:
-        reason = _NO_PAIRS if n_paired == 0 else "undefined: fewer than two units"
+        reason = _NO_PAIRS if n_paired == 0 else Reason(Cause.FEWER, least=2, of="units")
         return _undefined(len(forms), reason, **counts)
     if np.ptp(part.value) == 0:
         return _undefined(len(forms), _NO_VARIANCE, **counts)
     of_means = n_items / float((1 / sums.m).sum())
     k = np.array([of_means if form.endswith("k") else 1.0 for form in forms])
     fits = _Fits(sums)
-    status = [fits.status(form) for form in forms]
+    undefined = [fits.undefined(form) for form in forms]
     why = [fits.no_interval(form) for form in forms]
 
     def ends(confidence: float) -> Ends:
         known = {
             form[0]: fits.odds(form, confidence)
             for form in forms
-            if fits.status(form) == "ok" and not fits.no_interval(form)
+            if not fits.undefined(form) and not fits.no_interval(form)
         }
         odds = np.array([known.get(form[0], np.full(3, np.nan)) for form in forms]).T
         _, low, high = share_of_signal(k * odds)
         return np.full(k.size, np.nan), low, high
 
     single = [
-        fits.single(form) if one == "ok" else np.nan
-        for form, one in zip(forms, status, strict=True)
+        np.nan if reason else fits.single(form)
+        for form, reason in zip(forms, undefined, strict=True)
     ]
     return _Label(
         ends,
         np.array(single),
         k,
-        status,
+        undefined,
         why,
         **counts,
         pair_variances=partial(fits.pair_variances, forms),
@@ -382,23 +392,24 @@ class _Fits:
         sums = self._sums
         return fit(crossed(sums.value, stimulus=sums.unit, rater=sums.rater))
 
-    def status(self, form: str) -> str:
+    def undefined(self, form: str) -> Reason | None:
         """Say why a form is not defined."""
         if form.startswith("1") or self._unanimous:
-            return "ok"
+            return None
         if self._confounded:
             return _CONFOUNDED
         if form.startswith("3") and self._additive is not None and self._additive[0] == 0:
             return _ONLY_RATERS
-        return _TOO_LARGE if self._is_large else "ok"
+        return _TOO_LARGE if self._is_large else None
 
-    def no_interval(self, form: str) -> str:
+    def no_interval(self, form: str) -> Reason | None:
         """Say why a form has no interval."""
         if self._unanimous:
-            return NO_VARIATION
-        if not form.startswith("1") and self.status(form) == "ok" and self._additive is not None:
-            return NO_VARIATION if form.startswith("3") else _ONLY_LEVELS
-        return _TOO_MANY if self._sums.value.size > MOST_PROFILED else ""
+            return _NO_VARIATION
+        additive = not self.undefined(form) and self._additive is not None
+        if additive and not form.startswith("1"):
+            return _NO_VARIATION if form.startswith("3") else _ONLY_LEVELS
+        return _TOO_MANY if self._sums.value.size > MOST_PROFILED else None
 
     def odds(self, form: str, confidence: float) -> Floats:
         """Variance between units over the noise of one rating, with both ends, shape (3,)."""
@@ -433,23 +444,107 @@ class _Fits:
         made = np.full((2, 4), np.nan)
         for form in forms:
             row = made[0 if form.startswith("1") else 1]
-            if self.status(form) == "ok" and not self._unanimous:
+            if not self.undefined(form) and not self._unanimous:
                 of_units, of_raters, rest = self._variances(form)
                 whole = of_units + of_raters + rest
                 row[:] = of_raters + rest, of_units + rest, whole, whole
         return made
 
 
-@coefficient(
-    title="intraclass correlation", suits=is_graded, keys=("label", "form"), of_raters=True
-)
-def intraclass_correlation(
+def _intraclass_correlation(
     answers: Answers,
     *,
     forms: Sequence[Form] = FORMS,
     missing: Missing = "available",
     interval: Interval = "jackknife",
 ) -> Statistic:
+    """Give intraclass correlations as a statistic of answers."""
+    require_order(answers, "the intraclass correlation")
+    check_choice("missing", missing, _MISSING)
+    if not forms:
+        raise InputError("forms: expected one or more, such as '2,1'")
+    check_choices("form", forms, FORMS)
+    by_label = list(answers.by_label())
+    complete = [missing == "listwise" or _is_complete(part) for part in by_label]
+    of_complete = iter(_of_complete_units([*compress(by_label, complete)], forms))
+    parts = [
+        next(of_complete) if one else _of_all_ratings(part, Sums.of(part), forms)
+        for part, one in zip(by_label, complete, strict=True)
+    ]
+
+    def repeated(each: Iterable[Any]) -> list[Any]:
+        return [one for one in each for _ in forms]
+
+    def joined(name: str) -> list[Any]:
+        return [one for part in parts for one in getattr(part, name)]
+
+    def closed(_: Floats, confidence: float) -> Ends:
+        se, low, high = np.concatenate([part.ends(confidence) for part in parts], axis=1)
+        return se, low, high
+
+    k, by_formula = np.array(joined("k")), interval == "analytic"
+    used = [part.used for part in parts]
+    coefficients = _Coefficients(parts, forms, len(answers.units), len(answers.raters))
+    return Statistic(
+        keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
+        design=_design(used, len(answers.units), len(answers.raters), len(forms)),
+        evaluate=coefficients,
+        targets=STIMULI_AND_RATERS,
+        transform=_OfMeans(np.array([form.endswith("k") for form in forms] * len(parts)), k),
+        # No share of variance is below 0, and no interval goes there from above.
+        bounds=(np.where(coefficients.point < 0, -1.0, 0.0), 1.0),
+        log_odds_from=least_agreement(
+            repeated(part.n_items for part in parts), repeated(part.n_ratings for part in parts)
+        ),
+        closed=closed,
+        formula=[_formula(form, part) for part in parts for form in forms],
+        method=[
+            _method(form, own, part, missing)
+            for part in parts
+            for form, own in zip(forms, part.k, strict=True)
+        ],
+        # Raters of form 3 are these.
+        over=["stimuli" if form.startswith("3") else "both" for form in forms] * len(parts),
+        no_interval=[
+            own if by_formula or own == _NO_VARIATION else rare
+            for own, rare in zip(
+                joined("why"),
+                repeated(interval_reasons((part.unit, part.value) for part in used)),
+                strict=True,
+            )
+        ],
+        n_items=repeated(part.n_items for part in parts),
+        n_raters=repeated(part.n_raters for part in parts),
+        n_ratings=repeated(part.n_ratings for part in parts),
+        caution=repeated(far_from_normal(one.value) if by_formula else None for one in used),
+        undefined=joined("undefined"),
+        columns=(
+            pl.Series("k", k, dtype=pl.Float64),
+            pl.Series("n_dropped", repeated(part.n_dropped for part in parts), dtype=pl.Int64),
+        ),
+    )
+
+
+@coefficient(
+    _intraclass_correlation,
+    title="intraclass correlation",
+    suits=is_graded,
+    keys=("label", "form"),
+    of_raters=True,
+)
+def intraclass_correlation(
+    ratings: Ratings | ArrayLike,
+    *,
+    forms: Sequence[Form] = FORMS,
+    missing: Missing = "available",
+    interval: Interval = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    joint: bool = True,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
     r"""Compute intraclass correlations of each label, by the forms of Shrout and Fleiss.
 
     With the variance between units :math:`\sigma^2_u`, between raters :math:`\sigma^2_r` and the
@@ -466,8 +561,10 @@ def intraclass_correlation(
 
     Parameters
     ----------
-    answers
-        One answer of a rater to a unit and label.
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
+        a value, -1 too.
     forms
         Which forms: ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``.
     missing
@@ -476,6 +573,28 @@ def intraclass_correlation(
         :func:`variance_components` does, form 1 without a variance of raters; k is the harmonic
         mean of the ratings per unit. ``"listwise"`` keeps only the units that every rater of the
         label rated. Complete data have the mean squares of Shrout and Fleiss either way.
+    interval
+        ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+        time. ``"percentile"`` or ``"bca"`` (bias-corrected and accelerated, Efron 1987): from
+        bootstrap replicates. ``"analytic"``: by a formula for other stimuli.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, or
+        ``"sample"``, these alone, without an interval. By default the widest for which the data and
+        the coefficient allow an interval. A rater drawn twice is not paired with itself; two raters
+        say nothing about others, so that an interval for both is then about these two.
+    n_boot
+        Bootstrap replicates, where the interval comes from these; 0 for no interval.
+    joint
+        One resample for all labels, so that the replicates of labels belong together.
+    confidence
+        Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are resampled with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or the cluster of each unit of an array. By default a column like
+        ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+        ``"none"`` resamples single stimuli.
+    seed
+        Seed or generator of the replicates.
 
     Returns
     -------
@@ -518,83 +637,17 @@ def intraclass_correlation(
     >>> [round(estimate.value, 2) for _, estimate in table]
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    require_order(answers, "the intraclass correlation")
-    check_choice("missing", missing, _MISSING)
-    if not forms:
-        raise InputError("forms: expected one or more, such as '2,1'")
-    check_choices("form", forms, FORMS)
-    by_label = list(answers.by_label())
-    complete = [missing == "listwise" or _is_complete(part) for part in by_label]
-    of_complete = iter(_of_complete_units([*compress(by_label, complete)], forms))
-    parts = [
-        next(of_complete) if one else _of_all_ratings(part, Sums.of(part), forms)
-        for part, one in zip(by_label, complete, strict=True)
-    ]
-
-    def repeated(each: Iterable[Any]) -> list[Any]:
-        return [one for one in each for _ in forms]
-
-    def joined(name: str) -> list[Any]:
-        return [one for part in parts for one in getattr(part, name)]
-
-    def closed(_: Floats, confidence: float) -> Ends:
-        se, low, high = np.concatenate([part.ends(confidence) for part in parts], axis=1)
-        return se, low, high
-
-    k, by_formula = np.array(joined("k")), interval == "analytic"
-    used = [part.used for part in parts]
-    coefficients = _Coefficients(parts, forms, len(answers.units), len(answers.raters))
-    return Statistic(
-        keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
-        design=_design(used, len(answers.units), len(answers.raters), len(forms)),
-        evaluate=coefficients,
-        targets=STIMULI_AND_RATERS,
-        transform=_OfMeans(np.array([form.endswith("k") for form in forms] * len(parts)), k),
-        # No share of variance is below 0, and no interval goes there from above.
-        bounds=(np.where(coefficients.point < 0, -1.0, 0.0), 1.0),
-        log_odds_from=least_agreement(
-            repeated(part.n_items for part in parts), repeated(part.n_ratings for part in parts)
-        ),
-        closed=closed,
-        formula=[
-            (
-                ", interval by profile likelihood"
-                if not part.complete
-                else ", modified large-sample interval"
-                if form.startswith("2")
-                else ", F interval"
-            )
-            + skewed
-            for part, skewed in zip(
-                parts,
-                (far_from_normal(one.value) if by_formula else "" for one in used),
-                strict=True,
-            )
-            for form in forms
-        ],
-        method=[
-            _method(form, own, part, missing)
-            for part in parts
-            for form, own in zip(forms, part.k, strict=True)
-        ],
-        # Raters of form 3 are these.
-        over=["stimuli" if form.startswith("3") else "both" for form in forms] * len(parts),
-        no_interval=[
-            own if by_formula or own == NO_VARIATION else rare
-            for own, rare in zip(
-                joined("why"),
-                repeated(interval_reasons((part.unit, part.value) for part in used)),
-                strict=True,
-            )
-        ],
-        n_items=repeated(part.n_items for part in parts),
-        n_raters=repeated(part.n_raters for part in parts),
-        n_ratings=repeated(part.n_ratings for part in parts),
-        undefined=joined("status"),
-        columns=(
-            pl.Series("k", k, dtype=pl.Float64),
-            pl.Series("n_dropped", repeated(part.n_dropped for part in parts), dtype=pl.Int64),
-        ),
+    return intraclass_correlation.coefficient.table(
+        ratings,
+        forms=forms,
+        missing=missing,
+        interval=interval,
+        target=target,
+        n_boot=n_boot,
+        joint=joint,
+        confidence=confidence,
+        cluster=cluster,
+        seed=seed,
     )
 
 
@@ -673,7 +726,13 @@ class _Coefficients:
         return [by_model[form[0]] for form in self.forms]
 
 
-def _method(form: str, k: float, part: _Label, missing: str) -> str:
+def _formula(form: str, part: _Label) -> Formula:
+    if not part.complete:
+        return Formula.PROFILE_LIKELIHOOD
+    return Formula.MODIFIED_LARGE_SAMPLE if form.startswith("2") else Formula.F
+
+
+def _method(form: str, k: float, part: _Label, missing: str) -> tuple[str, ...]:
     """Name the coefficient and what it was computed from."""
     parts = [f"ICC({form})"]
     if form.endswith("k") and k == k:
@@ -682,4 +741,4 @@ def _method(form: str, k: float, part: _Label, missing: str) -> str:
         parts.append(f"listwise deletion of {plural(part.n_dropped, 'unit')}")
     which = "complete units" if part.complete else "all ratings, REML"
     parts.append(which)
-    return ", ".join(parts)
+    return tuple(parts)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -35,7 +36,10 @@ def _masi(shared: Ints, first: Ints, second: Ints) -> Floats:
     return 1 - (1 - _jaccard(shared, first, second)) * monotony
 
 
-SET_DISTANCES = MappingProxyType({"masi": ("MASI", _masi), "jaccard": ("Jaccard", _jaccard)})
+SetLevel: TypeAlias = Literal["masi", "jaccard"]
+SET_DISTANCES: Mapping[SetLevel, tuple[str, Callable[[Ints, Ints, Ints], Floats]]] = (
+    MappingProxyType({"masi": ("MASI", _masi), "jaccard": ("Jaccard", _jaccard)})
+)
 """Distances by the level that asks for them, from sizes of an intersection and of two sets."""
 LABEL_SETS = "label sets"
 """The one row of alpha of sets."""
@@ -81,7 +85,7 @@ class _SetDistance:
         return self._between(one, other) if held is None else held[one, other]
 
 
-def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, LevelMaker]]:
+def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str, ...], LevelMaker]:
     """Take what a rater chose of a stimulus as one answer, and the distance between such answers.
 
     Where answers hold no zero at all, they list what was chosen; otherwise a stimulus of which a
@@ -89,8 +93,8 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, Lev
 
     Returns
     -------
-    Answers to the one label :data:`LABEL_SETS`, whose values are numbers of sets; and the name of
-    the distance with what makes the level of measurement.
+    Answers to the one label :data:`LABEL_SETS`, whose values are numbers of sets; the name of the
+    distance, with what was left out; and what makes the level of measurement.
 
     Raises
     ------
@@ -110,7 +114,8 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, Lev
     known = np.ones(len(value), np.bool_) if listed else ~np.isnan(value).any(axis=1)
     chosen, code = np.unique(value[known] == 1, axis=0, return_inverse=True)
     title, distance = SET_DISTANCES[level]
-    left_out = f", without {plural(n, 'incomplete set')}" if (n := int((~known).sum())) else ""
+    n_incomplete = int((~known).sum())
+    left_out = [f"without {plural(n_incomplete, 'incomplete set')}"] if n_incomplete else []
     sets = replace(
         answers,
         unit=ballots.unit[known],
@@ -121,7 +126,7 @@ def as_label_sets(answers: Answers, level: str) -> tuple[Answers, tuple[str, Lev
         scales=None,
     )
     maker = partial(DistanceLevel, distance=_SetDistance(distance, chosen))
-    return sets, (f"{title} distance of label sets{left_out}", maker)
+    return sets, (f"{title} distance of label sets", *left_out), maker
 
 
 def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -> list[str]:

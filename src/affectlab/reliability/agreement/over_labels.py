@@ -8,6 +8,7 @@ import numpy as np
 
 from affectlab.core.errors import check_choice
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import (
     Uncertainty,
     check_confidence,
@@ -65,33 +66,38 @@ def over_labels(
     frame = estimates.frame
     value = frame["value"].to_numpy()
     known = ~np.isnan(value)
-    name = frame["method"][0].partition(",")[0]
-    method = f"{name}, {average} of {int(known.sum())} labels"
+    name = frame["statistic"][0]
     counts: dict[str, Any] = {
-        of: int(frame[of].to_numpy().max()) for of in ("n_items", "n_raters", "n_ratings")
+        "statistic": name,
+        "options": (f"{average} of {int(known.sum())} labels",),
     }
+    counts |= {of: int(frame[of].to_numpy().max()) for of in ("n_items", "n_raters", "n_ratings")}
     if not known.any():
-        status = f"undefined: {name.rpartition(' ')[2]} is not defined for any label"
-        return Estimate(np.nan, method=method, status=status, **counts)
+        return Estimate(np.nan, reason=Reason(Cause.UNDEFINED_EVERYWHERE, of=name), **counts)
     of = np.mean if average == "mean" else np.median
     point = float(of(value[known]))
-    spread, target = Uncertainty.none(1), "none"
+    spread, target, interval = Uncertainty.none(1), "none", None
+    reason: Reason | None = None
     left_out = estimates.jackknife
     if left_out is not None:
         left_out = left_out.of_all(lambda values: np.asarray(of(values[:, known], axis=1)))
         spread = left_out_uncertainty(left_out, confidence)
-        why = spread.missing[0]
-        method += f"; {why}" if why else left_out.how()[0]
-        if not why:
-            target = left_out.targets()[0]
+        reason = spread.missing[0]
+        if reason is None:
+            reason, target = left_out.reasons()[0], left_out.targets()[0]
+            interval = left_out.intervals()[0]
     elif estimates.replicates.size and estimates.joint:
         # A replicate that lacks a label would average other labels; it is left out as a whole.
         drawn = of(estimates.replicates[:, known], axis=1)
         spread = summarise_one(point, drawn, confidence)
         target = str(frame["target"][0])
-        method += f"; percentile bootstrap, {drawn.size} replicates shared by labels"
-        if spread.undefined[0]:
-            method += f", {int(spread.undefined[0])} undefined"
-        if spread.missing[0]:
-            method += f"; {spread.missing[0]}"
-    return Estimate(point, method=method, target=target, **spread.single, **counts)
+        interval = IntervalFact(
+            "percentile",
+            replicates=drawn.size,
+            undefined=int(spread.undefined[0]),
+            redrawn="shared by labels",
+        )
+        reason = spread.missing[0]
+    return Estimate(
+        point, target=target, interval=interval, reason=reason, **spread.single, **counts
+    )

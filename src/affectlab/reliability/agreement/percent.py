@@ -8,12 +8,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import distinct
 from affectlab.core.errors import check_number
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, Reason
+from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.ratings import Answers
+from affectlab.ratings import Answers, ClusterLike, Ratings
 from affectlab.reliability.agreement.coefficient import coefficient
 
 _MOST_COUNTS = 1 << 20
@@ -22,37 +26,8 @@ _BLOCK = 1 << 22
 """Weights of answers that are held at once."""
 
 
-@coefficient(title="percent agreement", suits=lambda scale: scale.numeric)
-def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
-    r"""Compute the mean share of rater pairs that agree on a unit.
-
-    .. math:: P = \frac{1}{U} \sum_u \frac{\sum_{i \ne i'} [\,|x_{iu} - x_{i'u}| \le t\,]}
-        {m_u (m_u - 1)}
-
-    over the U units with :math:`m_u \ge 2` ratings; every unit counts alike.
-
-    Parameters
-    ----------
-    answers
-        One answer of a rater to a unit and label.
-    tolerance
-        Largest difference t that still counts as agreement, in the unit of the scale.
-
-    Returns
-    -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array: shares
-    in [0, 1], and ``nan`` with a status where no unit has two ratings.
-
-    Raises
-    ------
-    InputError
-        If the tolerance is negative.
-
-    Examples
-    --------
-    >>> percent_agreement([[1, 2, 3], [1, 2, 1], [1, 3, 2]]).value
-    0.4444444444444444
-    """
+def _percent(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
+    """Give percent agreement as a statistic of answers."""
     check_number("tolerance", tolerance, 0)
     n_units, n_raters, labels = len(answers.units), len(answers.raters), answers.labels
     answers = answers.take(answers.cell_sizes() >= 2)
@@ -74,7 +49,86 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(answers.label, minlength=len(labels)),
-        undefined="undefined: no unit with two ratings",
+        undefined=Reason(Cause.NONE, of="unit with two ratings"),
+    )
+
+
+@coefficient(_percent, title="percent agreement", suits=lambda scale: scale.numeric)
+def percent_agreement(
+    ratings: Ratings | ArrayLike,
+    *,
+    tolerance: float = 0.0,
+    interval: Interval = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    joint: bool = True,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate | Estimates:
+    r"""Compute the mean share of rater pairs that agree on a unit.
+
+    .. math:: P = \frac{1}{U} \sum_u \frac{\sum_{i \ne i'} [\,|x_{iu} - x_{i'u}| \le t\,]}
+        {m_u (m_u - 1)}
+
+    over the U units with :math:`m_u \ge 2` ratings; every unit counts alike.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
+        a value, -1 too.
+    tolerance
+        Largest difference t that still counts as agreement, in the unit of the scale.
+    interval
+        ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+        time. ``"percentile"`` or ``"bca"`` (bias-corrected and accelerated, Efron 1987): from
+        bootstrap replicates. ``"analytic"``: by a formula for other stimuli.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, or
+        ``"sample"``, these alone, without an interval. By default the widest for which the data and
+        the coefficient allow an interval. A rater drawn twice is not paired with itself; two raters
+        say nothing about others, so that an interval for both is then about these two.
+    n_boot
+        Bootstrap replicates, where the interval comes from these; 0 for no interval.
+    joint
+        One resample for all labels, so that the replicates of labels belong together.
+    confidence
+        Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are resampled with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or the cluster of each unit of an array. By default a column like
+        ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+        ``"none"`` resamples single stimuli.
+    seed
+        Seed or generator of the replicates.
+
+    Returns
+    -------
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array: shares
+    in [0, 1], and ``nan`` with a status where no unit has two ratings.
+
+    Raises
+    ------
+    InputError
+        If the tolerance is negative.
+
+    Examples
+    --------
+    >>> percent_agreement([[1, 2, 3], [1, 2, 1], [1, 3, 2]]).value
+    0.4444444444444444
+    """
+    return percent_agreement.coefficient(
+        ratings,
+        tolerance=tolerance,
+        interval=interval,
+        target=target,
+        n_boot=n_boot,
+        joint=joint,
+        confidence=confidence,
+        cluster=cluster,
+        seed=seed,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
@@ -75,9 +76,9 @@ def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates
         se, low, high = np.stack([of_difference, of_correlation], axis=2).reshape(3, -1)
         return se, low, high
 
-    undefined = np.full((len(names), 2), "undefined: constant ratings", dtype=object)
-    undefined[n == 1, 1] = "undefined: one repeat"
-    undefined[n == 0] = "undefined: no repeats"
+    undefined = np.full((len(names), 2), Reason(Cause.CONSTANT, of="ratings"), dtype=object)
+    undefined[n == 1, 1] = Reason(Cause.FEWER, least=2, of="repeats")
+    undefined[n == 0] = Reason(Cause.NONE, of="repeats")
     statistic = by_formula(
         np.stack([mean, rho], axis=1).ravel(),
         closed,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import mean_of_defined
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, by_name, check_confidence, infer
 from affectlab.core.jackknife import Jackknife, LeaveOneOut
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, by_formula
@@ -64,8 +65,8 @@ _DEALT_AGAIN = 6
 _SPLITS_WITHOUT = 10
 """Splits that are scored anew without each rater."""
 _METHODS = ("reml", "p910", "mle", "mean")
-_TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
-_CONSTANT = "undefined: all scores of a half are equal"
+_TOO_FEW = Reason(Cause.FEWER, least=2, of="stimuli with ratings in both halves")
+_CONSTANT = Reason(Cause.CONSTANT, of="scores of a half")
 
 
 @of_known_raters
@@ -186,9 +187,9 @@ def split_half(
         value,
         closed,
         keys={"label": list(labels)},
-        formula=[one.how()[0] for one in left_out],
+        formula=[one.intervals()[0] for one in left_out],
         over=[one.targets()[0] for one in left_out],
-        no_interval=[one.missing[0] if one.parts else "" for one in left_out],
+        no_interval=[one.missing[0] if one.parts else None for one in left_out],
         method=[_method(name, part, n_splits) for part in parts],
         n_items=[part.n_items for part in parts],
         n_raters=[panel.data.n_raters for panel in panels],
@@ -427,8 +428,7 @@ def _dealt(
     return [Grouped(halves, *half, data.n_raters) for half in zip(raters, values, strict=True)]
 
 
-def _method(name: str, part: _Splits, n_splits: int) -> str:
-    told = f"split-half Spearman, {name}, mean of {n_splits} splits"
-    if part.collapsed:
-        told += f"; {part.collapsed} of {2 * n_splits} halves collapsed"
-    return told
+def _method(name: str, part: _Splits, n_splits: int) -> tuple[str, ...]:
+    collapsed = f"{part.collapsed} of {2 * n_splits} halves collapsed"
+    splits = f"mean of {n_splits} splits"
+    return "split-half Spearman", name, splits, *([collapsed] if part.collapsed else [])

@@ -12,7 +12,8 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_number
-from affectlab.core.estimates import NO_INTERVAL, Estimates, Reason
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import by_name, check_confidence, streams
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -45,7 +46,7 @@ _MOST_CLASSES = 30
 _SURE = 0.95
 _FEWEST_SHARED = 2
 """Answers of a rater to what others answered, too, from which on errors show."""
-_ALONE = "undefined: fewer than two answers to what other raters answered"
+_ALONE = Reason(Cause.FEWER, least=2, of="answers to what other raters answered")
 
 
 @dataclass(frozen=True, eq=False)
@@ -575,18 +576,17 @@ def _estimates(part: _Part, name: str, keys: dict[str, list[str]], **more: Any) 
     own = np.full(len(value), of_raters.all()) if name == "prevalence" else of_raters[rows]
     alone = np.repeat(own, value.size // own.size)
     value, se, low, high = (np.where(alone, np.nan, end) for end in (value.ravel(), se, low, high))
-    why = [_ALONE if one else "ok" for one in alone.tolist()]
-    reason = [Reason.SHARES_NOTHING if one else None for one in alone.tolist()]
-    more["extra"] = {**more.get("extra", {}), "reason": pl.Series(reason, dtype=pl.String)}
-    how = f"by EM; {NO_INTERVAL}no draws" if draws is None else f"mean of {len(draws)} Gibbs draws"
+    how = "EM" if draws is None else f"mean of {len(draws)} Gibbs draws"
+    no_draws = Reason(Cause.NO_DRAWS) if draws is None else None
     return Estimates.build(
         {"label": [part.label] * value.size, **keys},
         value=value,
         se=se,
         low=low,
         high=high,
-        status=why,
-        method=f"Dawid and Skene, {how}",
+        statistic=("Dawid and Skene", how),
+        interval=None if draws is None else IntervalFact("analytic", formula=Formula.POSTERIOR),
+        reason=[_ALONE if one else no_draws for one in alone.tolist()],
         target="none" if draws is None else "stimuli",
         n_items=fit.votes.n_items,
         **more,
@@ -743,7 +743,7 @@ def _sentences(tables: tuple[Table, ...]) -> Iterator[str]:
         )
     items = items.drop_nans("probability")
     if items.is_empty():
-        yield f"Nothing is told of raters or items: {_ALONE.removeprefix('undefined: ')} each."
+        yield f"Nothing is told of raters or items: {_ALONE} each."
         return
     sure = items.filter(pl.col("probability") >= _SURE).height
     other = items.filter(_has_other).height

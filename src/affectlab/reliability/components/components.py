@@ -10,6 +10,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
@@ -279,7 +280,10 @@ def _put_intervals(
     confidence: float,
 ) -> None:
     """Put the intervals from leaving out stimuli and raters into rows."""
-    own = list(found.frame.select("se", "low", "high", "method", "target").iter_rows(named=True))
+    own = [
+        {name: getattr(one, name) for name in ("se", "low", "high", "target", "interval", "reason")}
+        for _, one in found
+    ]
     n = len(rows)
     for row, of_variance, of_share in zip(rows, own[:n], own[n : 2 * n], strict=True):
         row |= {"share_low": of_share["low"], "share_high": of_share["high"]}
@@ -288,19 +292,29 @@ def _put_intervals(
             continue
         # Leaving out stimuli and raters tells nothing of other sessions.
         row["low"], row["high"] = fit.variance_interval(row["factor"], confidence)
-        row["method"] = f"{fit.method}, {fit.interval_method}"
+        row |= _interval(fit)
     for row, of_mean in zip(means, own[2 * n :], strict=True):
         row |= of_mean
 
 
 def _posterior(design: Design) -> tuple[Design, Posterior | None]:
-    return design, posterior(design.model()) if design.status == "ok" else None
+    return design, posterior(design.model()) if design.reason is None else None
 
 
 def _about(design: Design, fit: Components | None, *, intervals: bool) -> dict[str, Any]:
-    """How a value and its interval are made, counts and status."""
-    made = () if fit is None else (fit.method, fit.interval_method) if intervals else (fit.method,)
-    return {"method": ", ".join(made), **design.counts, "status": design.status}
+    """How a value and its interval are made, counts, and why there is no value."""
+    made: dict[str, Any] = {"interval": None, "reason": None}
+    if fit is not None and intervals:
+        made = _interval(fit)
+    made["reason"] = design.reason or made["reason"]
+    return {"statistic": "" if fit is None else fit.method, **made, **design.counts}
+
+
+def _interval(fit: Components) -> dict[str, Any]:
+    made = fit.interval_method
+    if isinstance(made, Reason):
+        return {"interval": None, "reason": made}
+    return {"interval": made, "reason": None}
 
 
 def component_rows(
@@ -351,7 +365,7 @@ def _notes(
         for part in parts:
             skewed = far_from_normal(part.value)
             if skewed:
-                yield f"{part.name}: intervals by likelihood are{skewed}"
+                yield f"{part.name}: intervals by likelihood are {skewed}"
     fewest = min(part.counts["n_raters"] for part in parts)
     if estimator == "reml" and link == "identity" and 2 < fewest < _FEW_RATERS:
         yield (
@@ -366,7 +380,7 @@ def _sentences(
     known = components.filter(pl.col("status") == "ok")
     n_labels = components["label"].n_unique()
     if known.is_empty():
-        yield f"No variance can be split: {components['status'][0].removeprefix('undefined: ')}."
+        yield f"No variance can be split: {Reason.of_row(components['reason'][0])}."
         return
     whole = "Of the variance of the answers" + (" (latent scale)" if link != "identity" else "")
     if n_labels == 1:

@@ -24,6 +24,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL, Factor, FixedEffects
 
@@ -363,9 +364,9 @@ class CumulativeSolution:
         return f"cumulative {self.model.link}, maximum likelihood (Laplace)"
 
     @property
-    def interval_method(self) -> str:
+    def interval_method(self) -> IntervalFact:
         """How their intervals are made, or why there are none."""
-        return "interval by the delta method"
+        return IntervalFact("analytic", formula=Formula.DELTA)
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the interval of a variance, from the error of its logarithm."""

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, unknown_name
-from affectlab.core.estimates import Estimates, Reason
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, shown
@@ -54,18 +55,17 @@ class Design:
     """Number of levels of each factor."""
     has_cells: bool
     """Whether each combination of stimulus and rater has an effect of its own."""
-    status: str = "ok"
     reason: Reason | None = None
-    """Where the answers cannot tell, however many there are."""
+    """Why there is nothing to estimate, where there is not."""
 
     def model(self, fixed: Floats | None = None) -> MixedModel:
         """Arrange the answers for the linear mixed model, with columns of fixed effects."""
         cells = CELL if self.has_cells else None
         return MixedModel.of(self.value, self.factors, fixed, cells)
 
-    def undefined(self, why: str, reason: Reason | None = None) -> Design:
+    def undefined(self, cause: Cause, **more: Any) -> Design:
         """Say why there is nothing to estimate."""
-        return replace(self, status=f"undefined: {why}", reason=reason)
+        return replace(self, reason=Reason(cause, **more))
 
 
 def crossed(value: Floats, **levels: Ints) -> MixedModel:
@@ -88,7 +88,7 @@ class Components(Protocol):
         """How variances were estimated."""
 
     @property
-    def interval_method(self) -> str:
+    def interval_method(self) -> IntervalFact | Reason:
         """How their intervals are made, or why there are none."""
 
     def variance(self, name: str) -> float:
@@ -124,7 +124,7 @@ def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Des
     InputError
         When there are too many different answers, or levels, for a cumulative link.
     """
-    if design.status != "ok":
+    if design.reason is not None:
         return design, None
     if link == "identity":
         return design, fit(design.model(fixed))
@@ -143,7 +143,7 @@ def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Des
             )
     solution = fit_cumulative(model)
     if solution is None:
-        return design.undefined("the likelihood has no maximum"), None
+        return design.undefined(Cause.NO_MAXIMUM), None
     return design, solution
 
 
@@ -260,7 +260,7 @@ def _design(
     design = Design(name, frame, value, tuple(coded), counts, levels, has_cells)
     single = next((one for one in coded if one.n_levels < 2), None)
     if single is not None:
-        return design.undefined(f"fewer than two levels of {single.name}")
+        return design.undefined(Cause.FEWER, least=2, of=f"levels of {single.name}")
     dense = sum(levels.values()) - max(levels.values())
     if dense > MOST_LEVELS:
         raise InputError(
@@ -268,18 +268,16 @@ def _design(
             f"levels in all; expected at most {MOST_LEVELS:,}"
         )
     if np.ptp(value) == 0:
-        return design.undefined("no variance")
+        return design.undefined(Cause.NONE, of="variance")
     alike = next((one for one in coded if _is_constant_within(one, value)), None)
     if alike is not None:
-        return design.undefined(
-            f"answers to one {alike.name} never differ, which leaves no residual"
-        )
+        return design.undefined(Cause.NO_RESIDUAL_WITHIN, of=alike.name)
     if has_cells:
         levels[CELL] = frame.select(STIMULUS, RATER).n_unique()
     if levels.get(CELL) == value.size:
-        return design.undefined("no rater answered anything twice")
+        return design.undefined(Cause.NOTHING_TWICE)
     if _confounded(coded, value.size):
-        return design.undefined("the ratings do not tell the factors apart")
+        return design.undefined(Cause.INSEPARABLE_FACTORS)
     return design
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Reason
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import (
@@ -235,7 +235,7 @@ def mixed_model(
     # Profiles of variances take far longer than tests, and are no question of this function.
     components = [row for one in fits for row in component_rows(one.design, one.fit, factors, None)]
     rows = [row for one in fits for row in _term_rows(one, names)]
-    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64, "reason": pl.String}
+    extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
     terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
     terms = replace(terms, frame=_with_holm(terms.frame, "term"))
 
@@ -308,22 +308,22 @@ def _changes_within(frame: pl.DataFrame, unit: str, attribute: str) -> bool:
 
 
 def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fit:
-    if design.status != "ok":
+    if design.reason is not None:
         return _Fit(design)
     part = FixedPart.of(design.frame, names)
     single = next((one for one in part.attributes if one.n_distinct < 2), None)
     if single is not None:
-        return _Fit(design.undefined(f"fewer than two values of {single.name}"))
+        return _Fit(design.undefined(Cause.FEWER, least=2, of=f"values of {single.name}"))
     columns = part.columns
     patterns = columns[np.unique(row_codes(columns), return_index=True)[1]]
     if np.linalg.matrix_rank(np.insert(patterns, 0, 1.0, axis=1)) < part.n_fixed:
-        return _Fit(design.undefined("the answers do not tell the effects of attributes apart"))
+        return _Fit(design.undefined(Cause.INSEPARABLE_EFFECTS))
     if alias := _alias(design, part):
-        return _Fit(design.undefined(alias, Reason.CONFOUNDED))
+        return _Fit(design.undefined(Cause.CONFOUNDED, of=alias))
     if design.has_cells and _change_within_cells(design, part.attributes):
-        return _Fit(design.undefined(f"attributes change within {CELL}"))
+        return _Fit(design.undefined(Cause.CHANGES_WITHIN, of=CELL))
     if design.value.size <= part.n_fixed or _explained(design.value, columns):
-        return _Fit(design.undefined("the attributes leave no residual"))
+        return _Fit(design.undefined(Cause.NO_RESIDUAL))
     design, fit = fitted(design, link, columns)
     if fit is None:
         return _Fit(design)
@@ -376,12 +376,11 @@ def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str
             "label": one.design.name,
             "term": ":".join(parts),
             "value": np.nan,
-            "method": "",
+            "statistic": "",
             "df": None,
             "df_error": np.nan,
             "p": np.nan,
             **one.design.counts,
-            "status": one.design.status,
             "reason": one.design.reason,
         }
         if one.part is not None and one.estimates is not None:
@@ -395,7 +394,7 @@ def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str
             )
             row |= {
                 "value": value,
-                "method": one.estimates.method,
+                "statistic": one.estimates.method,
                 "df": term.width,
                 "df_error": freedom,
                 "p": p,
@@ -430,12 +429,11 @@ def _tested(
             "se": error[k],
             "low": value[k] - half[k],
             "high": value[k] + half[k],
-            "method": one.estimates.method,
+            "statistic": one.estimates.method,
             "t": t[k],
             "df": freedom[k],
             "p": p[k],
             **one.design.counts,
-            "status": one.design.status,
         }
 
 
@@ -458,9 +456,8 @@ def _thresholds(fits: Sequence[_Fit], confidence: float) -> Table:
                     "se": error[k],
                     "low": value[k] - half[k],
                     "high": value[k] + half[k],
-                    "method": one.fit.method,
+                    "statistic": one.fit.method,
                     **one.design.counts,
-                    "status": one.design.status,
                 }
             )
     columns = (Key("label"), Key("between"), Value(), Interval(), Number("se", "SE", spare=True))
@@ -518,7 +515,7 @@ def _sentences(
 ) -> Iterator[str]:
     known = terms.filter(pl.col("status") == "ok")
     if known.is_empty():
-        yield f"Nothing can be tested: {terms['status'][0].removeprefix('undefined: ')}."
+        yield f"Nothing can be tested: {Reason.of_row(terms['reason'][0])}."
         return
     for name in known["term"].unique(maintain_order=True):
         rows = known.filter(term=name)

@@ -89,7 +89,7 @@ def coefficients_of(
         return []
     facets = facets_of(factors)
     inside = {one: _outer(design, one, facets) for one in (STIMULUS, *facets)}
-    if design.status == "ok" and inside[STIMULUS] - {RATER}:
+    if design.reason is None and inside[STIMULUS] - {RATER}:
         return []
     made = []
     for kind in ("agreement", "consistency"):

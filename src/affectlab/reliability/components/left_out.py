@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.core import statistic
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, infer
 from affectlab.core.statistic import (
     MAX_JACKKNIFE_GROUPS,
@@ -99,7 +100,7 @@ class LeftOutComponents:
             n_items=[counts["n_items"]] * len(rows),
             n_raters=[counts["n_raters"]] * len(rows),
             n_ratings=[counts["n_ratings"]] * len(rows),
-            undefined="undefined: no variance",
+            undefined=Reason(Cause.NONE, of="variance"),
             bounds=(np.zeros(len(rows)), np.repeat([np.inf, 1.0], [n, len(rows) - n])),
             log_odds_from=np.concatenate(
                 [

@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.types import Floats
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL, MixedModel, one_core
 
@@ -47,9 +48,9 @@ class Posterior:
         return "posterior median, half-Cauchy priors of standard deviations"
 
     @property
-    def interval_method(self) -> str:
+    def interval_method(self) -> IntervalFact:
         """How their intervals are made, or why there are none."""
-        return "central posterior interval"
+        return IntervalFact("analytic", formula=Formula.POSTERIOR)
 
     def variance(self, name: str) -> float:
         """Give the median of a variance."""

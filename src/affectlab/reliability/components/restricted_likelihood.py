@@ -20,7 +20,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from affectlab.core.estimates import NO_INTERVAL
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.types import Bools, Floats, Ints
 
 _CHUNKS = 8
@@ -424,11 +424,11 @@ class Solution:
         return "REML"
 
     @property
-    def interval_method(self) -> str:
+    def interval_method(self) -> IntervalFact | Reason:
         """How their intervals are made, or why there are none."""
         if self.model.n <= MOST_PROFILED:
-            return "interval by profile likelihood"
-        return f"{NO_INTERVAL}more than 3 million answers"
+            return IntervalFact("analytic", formula=Formula.PROFILE_LIKELIHOOD)
+        return Reason(Cause.MANY_ANSWERS, MOST_PROFILED, of="answers")
 
     def variance_interval(self, name: str, confidence: float) -> tuple[float, float]:
         """Give the profile interval of a variance."""

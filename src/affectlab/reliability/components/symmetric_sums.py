@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from affectlab.core.arrays import ratio
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import Draws
 from affectlab.core.types import Floats, Ints
 
@@ -386,22 +387,19 @@ _SKEWED, _MOST_ALIKE = 1.0, 0.6
 """Skewness, and share of one answer, from which on answers are far from normal."""
 
 
-def far_from_normal(value: Floats) -> str:
-    """Say how answers are far from normal, which their intervals by formula or likelihood assume.
-
-    Empty where they are not.
-    """
+def far_from_normal(value: Floats) -> Reason | None:
+    """Say how answers are far from normal, which intervals by formula or likelihood assume."""
     if value.size < 2 or np.ptp(value) == 0:
-        return ""
+        return None
     known, count = np.unique(value, return_counts=True)
     most = count.max() / value.size
     apart = (value - value.mean()) / value.std()
     skewness = float((apart**3).mean())
     if most < _MOST_ALIKE and abs(skewness) < _SKEWED:
-        return ""
+        return None
     what = (
         f"{most:.0%} are {known[count.argmax()]:g}"
         if most >= _MOST_ALIKE
         else f"skewness {skewness:.1f}"
     )
-    return f" for normal answers, which these are far from ({what})"
+    return Reason(Cause.FAR_FROM_NORMAL, of=what)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Formula, Reason
 from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, by_formula
 from affectlab.core.types import Bools, Floats, Ints
@@ -280,7 +281,7 @@ def interrater_correlation(
     >>> round(table["rating"].value, 4)
     0.755
     >>> interrater_correlation([[1, 2, 3, 4], [1, 1, 1, 1]])["rating"].status
-    'undefined: no rater with a defined correlation'
+    <Status.UNDEFINED: 'undefined'>
     """
     check_confidence(confidence)
     found, value = _correlations(ratings, exclude, min_items)
@@ -399,11 +400,11 @@ class _Means:
             # Ordering all answers takes longer than the point, which leaves nobody out.
             design=Design.of([], 0, [], 0) if target == "sample" else self._design,
             evaluate=evaluate,
-            method=[f"{_METHOD}, mean over raters"] * whole.size,
+            method=[(_METHOD, "mean over raters")] * whole.size,
             n_items=found.items[used],
             n_raters=known.sum(axis=1),
             n_ratings=np.where(known, n, 0).sum(axis=1),
-            undefined="undefined: no rater with a defined correlation",
+            undefined=Reason(Cause.NONE, of="rater with a defined correlation"),
             targets=STIMULI_AND_RATERS,
             n_groups=_MOST_LEFT_OUT,
             corrects_raters=False,
@@ -440,7 +441,7 @@ class _Means:
         )
 
     @property
-    def _why_no_interval(self) -> list[str]:
+    def _why_no_interval(self) -> list[Reason | None]:
         return interval_reasons((part.unit, part.value) for part in self._parts)
 
     def _means(self, value: Floats) -> Floats:
@@ -500,8 +501,9 @@ def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estim
     rows = np.flatnonzero(found.rated > 0)
     label, rater = np.divmod(rows, len(found.raters))
     value, n = value[rows], found.n[rows]
-    undefined = np.where(
-        n < 2, "undefined: fewer than two examples shared", "undefined: constant ratings"
+    few, constant = (
+        Reason(Cause.FEWER, least=2, of="shared examples"),
+        Reason(Cause.CONSTANT, of="ratings"),
     )
     statistic = by_formula(
         value,
@@ -510,10 +512,11 @@ def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estim
             "label": [found.labels[k] for k in label],
             "rater": [found.raters[k] for k in rater],
         },
-        method=[f"{_METHOD}; Fisher's interval"] * n.size,
+        method=[_METHOD] * n.size,
+        formula=Formula.FISHER_Z,
         n_items=n,
         n_raters=[1] * n.size,
         n_ratings=n,
-        undefined=undefined.tolist(),
+        undefined=[few if shared < 2 else constant for shared in n.tolist()],
     )
     return infer(statistic, interval="analytic", confidence=confidence)

@@ -15,6 +15,7 @@ from affectlab.core.arrays import mean_of_defined, ratio, rising
 from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Resampled, by_name, infer
 from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
@@ -373,7 +374,7 @@ def mean_spearman(
     return replace(table, notes=found.notes_for(table.frame["target"]))
 
 
-_ANEW = "ranks recomputed, "
+_ANEW = "ranks recomputed"
 _MOST_LEFT_OUT = 1000
 """Stimuli that are left out by themselves; more are left out in so many groups."""
 
@@ -391,8 +392,9 @@ def _evaluate(panel: Panel, draws: Draws) -> Floats:
 def _by_label(panel: Panel, method: str) -> Statistic:
     """The correlation of every rater on every label."""
     n_labels, n = len(panel.labels), panel.n_pairs.ravel()
-    undefined = np.where(
-        n < 2, "undefined: fewer than two stimuli shared", "undefined: constant ratings"
+    few, constant = (
+        Reason(Cause.FEWER, least=2, of="shared stimuli"),
+        Reason(Cause.CONSTANT, of="ratings"),
     )
 
     def evaluate(draws: Draws) -> Floats:
@@ -411,10 +413,10 @@ def _by_label(panel: Panel, method: str) -> Statistic:
         n_items=n,
         n_raters=[panel.n_reference_raters] * n.size,
         n_ratings=n,
-        undefined=undefined.tolist(),
+        undefined=[few if shared < 2 else constant for shared in n.tolist()],
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
-        replicates=_ANEW,
+        redrawn=_ANEW,
     )
 
 
@@ -429,14 +431,14 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
         keys={"rater": panel.raters},
         design=Design(np.asarray(panel._shared.any(axis=1)), np.zeros((n, 0), dtype=np.bool_)),
         evaluate=evaluate,
-        method=[f"mean over labels; {method}"] * n,
+        method=[(method, "mean over labels")] * n,
         n_items=panel.n_items,
         n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
-        undefined="undefined: no label with a defined correlation",
+        undefined=Reason(Cause.NONE, of="label with a defined correlation"),
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
-        replicates=_ANEW,
+        redrawn=_ANEW,
         columns=(
             pl.Series("n_labels", defined, dtype=pl.Int64),
             pl.Series("n_undefined", len(panel.labels) - defined, dtype=pl.Int64),

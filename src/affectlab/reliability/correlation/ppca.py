@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
@@ -437,12 +438,21 @@ def _tested(
         {"component": [str(k + 1) for k in range(n.size)]},
         value=value,
         se=se,
-        method="PPCA, left-out rater with the mean of the others, partial Spearman, mean over "
-        f"raters; {n_splits} random splits; spread over raters",
+        statistic=(
+            "PPCA",
+            "left-out rater with the mean of the others",
+            "partial Spearman",
+            "mean over raters",
+            f"{n_splits} random splits",
+            "spread over raters",
+        ),
         n_items=int(data.example[-1]) + 1,
         n_raters=n,
         n_ratings=data.values.size,
-        status=np.where(n > 0, "ok", "undefined: no rater with a defined correlation").tolist(),
+        reason=[
+            None if one else Reason(Cause.NONE, of="rater with a defined correlation")
+            for one in n.tolist()
+        ],
     )
     significant: NDArray[np.bool_] = (corrected < alpha) & (value > 0)
     return Estimates.of(

@@ -9,12 +9,12 @@ from typing import Any, get_args
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, check_number
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
+from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import DrawnTarget, check_confidence
-from affectlab.core.jackknife import TWO_RATERS
-from affectlab.core.render.intervals import clusters_named
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
+from affectlab.core.wording import drawn_whole
 from affectlab.core.words import number, plural, shown, some
 from affectlab.ratings import ClusterLike, Ratings, people_or_all
 from affectlab.reliability.agreement import Coefficient, load_coefficient
@@ -208,7 +208,7 @@ def _needed(row: dict[str, Any], times: float) -> str:
     if math.isnan(times) or times <= 1:
         return ""
     target = row["target"]
-    units = clusters_named(target, row["method"]) or "stimuli"
+    units = drawn_whole(target, IntervalFact.of_row(row["interval"])) or "stimuli"
     of = {"both": (units, "raters"), "raters": ("raters",)}.get(target, (units,))
     much = f"{number(times, 1)} times"
     if times > _MOST_TIMES:
@@ -221,8 +221,9 @@ def _about_these(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterato
     about: dict[str, list[str]] = {}
     for row in rows:
         if row["target"] not in ("both", "raters", "none"):
-            units = clusters_named(row["target"], row["method"]) or row["target"]
-            why = f", since {TWO_RATERS}" if TWO_RATERS in row["method"] else ""
+            made, reason = IntervalFact.of_row(row["interval"]), Reason.of_row(row["reason"])
+            units = drawn_whole(row["target"], made) or row["target"]
+            why = "" if reason is None else f", since {reason}"
             about.setdefault(f"other {units} and these raters{why}", []).append(_name(row, keys))
     for what, names in about.items():
         yield f"{some(names, 5)}: intervals are about {what}"
@@ -234,13 +235,14 @@ def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
 
 def _why_none(row: dict[str, Any]) -> str:
     """Say why there is no interval."""
-    if row["status"] != "ok":
-        why = str(row["status"]).removeprefix("undefined: ")
-        return "all answers are the same" if why == "one category" else why
-    if NO_VARIATION in row["method"] and row["value"] == 1:
+    reason = Reason.of_row(row["reason"])
+    if reason is None:
+        return "too little has been rated"
+    if reason.cause is Cause.ONE_CATEGORY:
+        return "all answers are the same"
+    if reason.cause is Cause.NO_VARIATION and row["value"] == 1:
         return "raters always agree, which leaves no variation to estimate an error from"
-    _, found, why = row["method"].partition(NO_INTERVAL)
-    return why if found else "too little has been rated"
+    return str(reason)
 
 
 def _sentence(row: dict[str, Any], made: Coefficient, width: float, confidence: float) -> str:

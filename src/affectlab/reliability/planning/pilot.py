@@ -10,6 +10,7 @@ import numpy as np
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, Ratings, answers_of, canonical, of_known_raters
 from affectlab.reliability.agreement import Scorer, identifiable, split_half
@@ -97,7 +98,7 @@ def pilot_report(
         f"{plural(answers.value.size, 'rating')}.",
         *(
             f"Inter-subject correlation, {', '.join(key)}: "
-            f"{f'{one.value:.3f}' if one.ok else one.status}."
+            f"{f'{one.value:.3f}' if one.ok else undefined_text(one.reason)}."
             for key, one in correlation
         ),
         *(f"{label}: {model}." for label, model in models.items()),

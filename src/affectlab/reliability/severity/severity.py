@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, name_hint
-from affectlab.core.estimates import Reason
+from affectlab.core.facts import Cause, Reason, reason_type
 from affectlab.core.inference import check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Value
@@ -44,10 +44,6 @@ _MOST_GROUPS = 20
 _CERTAIN = 1e-9
 """Variance of an answer, given the sum, below which it tells nothing of fit."""
 _METHOD = "many-facet Rasch, conditional maximum likelihood"
-_NO_MAXIMUM = (
-    "the likelihood has no maximum: raters keep one distance throughout, or there are too few "
-    "answers for so many thresholds"
-)
 _RATERS: tuple[Column, ...] = (
     Key("label"),
     Key("rater"),
@@ -87,7 +83,7 @@ _DIFFERENCES: tuple[Column, ...] = (
     PValue("p_holm", "p (Holm)"),
 )
 _FIT = ("infit", "infit_p", "outfit", "outfit_p")
-_NOTHING_TO_FIT = "undefined: with so few raters and categories the model fits any answers"
+_NOTHING_TO_FIT = Reason(Cause.ALWAYS_FITS)
 _FITTED = 1e-6
 """Distance of infit and outfit from 1 below which the parameters leave nothing to misfit."""
 _NO_GROUPS = ("stimulus", "rater", "label", "value", *ROW_COLUMNS)
@@ -143,7 +139,7 @@ def rater_severity(
           ``se``, ``low``, ``high``; ``infit`` and ``outfit``, mean squares of residuals given the
           sum of the answers to the stimulus, with 1 where the rater is as the model says, more
           where the rater is noisier and less where the rater repeats what others say, and p of
-          their difference from 1; ``fit_status`` says where there is no fit. With few raters this
+          their difference from 1; ``fit_reason`` says why there is no fit. With few raters this
           test is conservative: with three, p is below .05 in under 2 % of raters who fit.
         - ``thresholds``, by ``label``, ``rater`` (``all`` where they are common) and ``between``.
         - ``tests``, by ``label`` and ``term``: Wald's test of equal severities, with
@@ -206,7 +202,7 @@ def rater_severity(
         "stimuli.",
         [row for one in panels for row in one.severity_rows(confidence)],
         ("label", "rater"),
-        dict.fromkeys(_FIT, pl.Float64) | {"fit_status": pl.String, "reason": pl.String},
+        dict.fromkeys(_FIT, pl.Float64) | {"fit_reason": reason_type()},
         _RATERS,
         notes=(
             "Infit and outfit are 1 where a rater is as the model says, and more where noisier.",
@@ -331,7 +327,7 @@ class _Panel:
 
     design: Design
     raters: tuple[str, ...] = ()
-    of_rater: tuple[str, ...] = ()
+    of_rater: tuple[Reason | None, ...] = ()
     """Status of each rater."""
     n_of_rater: tuple[int, ...] = ()
     model: _Model | None = None
@@ -344,17 +340,18 @@ class _Panel:
         """Give a row for each rater; one for the label where nothing is known of any."""
         none = dict.fromkeys(_FIT, np.nan)
         of = {name: place for place, name in enumerate(self._modelled)}
-        for rater, status, n in zip(self.raters, self.of_rater, self.n_of_rater, strict=True):
+        for rater, reason, n in zip(self.raters, self.of_rater, self.n_of_rater, strict=True):
             row: dict[str, Any] = {"label": self.design.name, "rater": rater}
-            place = of.get(rater) if status == "ok" else None
+            place = of.get(rater) if reason is None else None
             if place is None or self.model is None:
                 row |= {"value": np.nan, "se": np.nan, "low": np.nan, "high": np.nan, **none}
             else:
                 value, se = (part[place] for part in self.model.severities)
                 row |= _normal(value, se, confidence)
                 row |= {name: fit[place] for name, fit in self.model.mean_squares.items()}
-            fit_status = _NOTHING_TO_FIT if rater in self._always_fitting else status
-            yield row | {"fit_status": fit_status} | self._about(status, n_ratings=n)
+            unfit = _NOTHING_TO_FIT if rater in self._always_fitting else reason
+            fit_reason = None if unfit is None else asdict(unfit)
+            yield row | {"fit_reason": fit_reason} | self._about(reason, n_ratings=n)
 
     @cached_property
     def _always_fitting(self) -> list[str]:
@@ -368,15 +365,14 @@ class _Panel:
     def _modelled(self) -> list[str]:
         return [] if self.model is None else [self.raters[code] for code in self.model.raters]
 
-    def _about(self, status: str, **counts: int) -> dict[str, Any]:
+    def _about(self, reason: Reason | None, **counts: int) -> dict[str, Any]:
         return {
-            "method": _METHOD,
+            "statistic": _METHOD,
             "target": "stimuli",
             "n_items": self.design.counts["n_items"],
             "n_raters": len(self.raters),
             **counts,
-            "status": status,
-            "reason": self.design.reason,
+            "reason": reason,
         }
 
     def test_rows(self) -> Iterator[dict[str, Any]]:
@@ -397,24 +393,20 @@ class _Panel:
                 # Errors about the mean of all are a little smaller than those of single severities.
                 error = float((se**2).mean()) * len(severity) / df
                 reliability = max(1 - error / spread, 0.0) if spread > 0 else 0.0
-        terms = [("rater", value, df, reliability, self._status)]
+        terms = [("rater", value, df, reliability, self.design.reason)]
         if self.group:
             other = self.differences
             term = f"rater:{self.group}"
             if other is None or not other.df:
-                why = self._status if self.model is None else _NO_DIFFERENCES
+                why = self.design.reason if self.model is None else _NO_DIFFERENCES
                 terms.append((term, np.nan, None, np.nan, why))
             else:
-                terms.append((term, other.chi_squared, other.df, np.nan, "ok"))
-        for term, value, df, reliability, status in terms:
+                terms.append((term, other.chi_squared, other.df, np.nan, None))
+        for term, value, df, reliability, reason in terms:
             p = chdtrc(df, value) if df and not np.isnan(value) else np.nan
             own = {"label": self.design.name, "term": term, "value": value}
             own |= {"df": df, "p": float(p), "reliability": reliability}
-            yield own | self._about(status, n_ratings=self.design.counts["n_ratings"])
-
-    @property
-    def _status(self) -> str:
-        return self.design.status
+            yield own | self._about(reason, n_ratings=self.design.counts["n_ratings"])
 
     def threshold_rows(self, confidence: float) -> Iterator[dict[str, Any]]:
         """Give thresholds, of all raters or of each."""
@@ -434,7 +426,7 @@ class _Panel:
                 "rater": "all" if rater < 0 else self._modelled[rater],
                 "between": f"{below} | {above}",
                 **_normal(value, se, confidence),
-                **self._about("ok", n_ratings=self.design.counts["n_ratings"]),
+                **self._about(None, n_ratings=self.design.counts["n_ratings"]),
             }
 
     def difference_rows(self, confidence: float) -> Iterator[dict[str, Any]]:
@@ -450,7 +442,7 @@ class _Panel:
                 "group": group,
                 **_normal(value, se, confidence),
                 "p": float(2 * ndtr(-abs(value) / se)) if se > 0 else np.nan,
-                **self._about("ok", n_ratings=self.design.counts["n_ratings"]),
+                **self._about(None, n_ratings=self.design.counts["n_ratings"]),
             }
 
     def sentences(self, tables: Sequence[Table], alpha: float) -> Iterator[str]:
@@ -459,7 +451,7 @@ class _Panel:
         frames = {table.name: table.frame.filter(label=name) for table in tables}
         raters = frames["severities"].filter(pl.col("status") == "ok").sort("value")
         if raters.height < 2:
-            yield f"{name}: {self._status.removeprefix('undefined: ')}."
+            yield f"{name}: {self.design.reason or _FEW_SEVERITIES}."
             return
         low, high = raters.row(0, named=True), raters.row(-1, named=True)
         test = frames["tests"].filter(term="rater").row(0, named=True)
@@ -496,11 +488,11 @@ class _Panel:
             yield f"{self.design.name}: {words}"
         if some_fit := self._always_fitting:
             who = "any rater" if len(some_fit) == len(self.raters) else some(some_fit, 5)
-            why = _NOTHING_TO_FIT.removeprefix("undefined: ")
-            yield f"{self.design.name}: no infit of {who}: {why}"
+            yield f"{self.design.name}: no infit of {who}: {_NOTHING_TO_FIT}"
 
 
-_NO_DIFFERENCES = "undefined: fewer than two raters have answers that tell in two groups"
+_FEW_SEVERITIES = Reason(Cause.FEWER, least=2, of="raters with a severity")
+_NO_DIFFERENCES = Reason(Cause.FEWER, least=2, of="raters with informative answers in two groups")
 
 
 @dataclass(frozen=True, eq=False)
@@ -525,11 +517,11 @@ def _panel(design: Design, own: bool, group: str | None) -> _Panel:
     code = {name: k for k, name in enumerate(raters)}
     rater = np.array([code[name] for name in design.frame["rater"].to_list()], dtype=np.int64)
     n = tuple(np.bincount(rater, minlength=len(raters)).tolist()) if rater.size else ()
-    panel = _Panel(design, tuple(raters), (design.status,) * len(raters), n, group=group or "")
+    panel = _Panel(design, tuple(raters), (design.reason,) * len(raters), n, group=group or "")
     if group is not None and rater.size:
         _check_group(design, group)
-    if design.status != "ok":
-        return _undefined(panel, _why_not(design), design.reason)
+    if design.reason is not None:
+        return _undefined(panel, _why_not(design))
     levels, category = np.unique(design.value, return_inverse=True)
     cells = len(raters) * levels.size * (design.frame[group].n_unique() if group else 1)
     for found, most, what in (
@@ -545,28 +537,20 @@ def _panel(design: Design, own: bool, group: str | None) -> _Panel:
     answers = OrderedAnswers(stimulus, rater, category.reshape(-1).astype(np.int64), owner)
     kept = telling(answers)
     if not kept.any():
-        return _undefined(panel, "all answers to each stimulus, or of each rater, are at one end")
+        return _undefined(panel, Reason(Cause.ALL_AT_ONE_END))
     part = answers.where(kept)
     if (groups := n_groups(part, ordered=False)) > 1:
-        return _undefined(
-            panel,
-            f"raters fall into {groups:,} groups without a stimulus in common that tells",
-            Reason.CONFOUNDED,
-        )
+        return _undefined(panel, Reason(Cause.SEPARATE_GROUPS, groups))
     if n_groups(part, ordered=True) > 1:
-        return _undefined(
-            panel,
-            "some raters answer higher than others on every stimulus that both judged, which "
-            "leaves no finite distance between them",
-        )
+        return _undefined(panel, Reason(Cause.INFINITE_DISTANCE))
     model = _fitted(part, levels, own=own)
     if model is None:
-        return _undefined(panel, _NO_MAXIMUM)
-    status = _rater_status(answers, model, len(raters))
+        return _undefined(panel, Reason(Cause.NO_FINITE_SEVERITIES))
+    reasons = _rater_reasons(answers, model, len(raters))
     dropped = []
     if extreme := [raters[k] for k in range(len(raters)) if k not in set(model.raters.tolist())]:
         dropped.append(f"without severity: {joined(map(repr, extreme[:8]))}")
-    panel = replace(panel, of_rater=status, model=model, dropped=tuple(dropped))
+    panel = replace(panel, of_rater=reasons, model=model, dropped=tuple(dropped))
     if group is None:
         return panel
     names = design.frame[group].cast(pl.String).to_list()
@@ -578,22 +562,22 @@ def _not_used(ratings: Ratings, panel: Ratings) -> Iterator[str]:
         yield f"{plural(ratings.n_raters - panel.n_raters, 'model')} not used here"
 
 
-def _why_not(design: Design) -> str:
+def _why_not(design: Design) -> Reason | None:
     """Say why raters cannot be compared, where there is no design."""
     frame = design.frame
     if frame[RATER].n_unique() == 1:
-        return "only one rater; severity compares raters"
+        return Reason(Cause.ONLY_ONE, of="rater; severity compares raters")
     if frame[STIMULUS].n_unique() == 1:
-        return "only one stimulus; severity takes several"
+        return Reason(Cause.ONLY_ONE, of="stimulus; severity takes several")
     if frame.height and np.ptp(design.value) == 0:
-        return "all answers are the same"
+        return Reason(Cause.ALIKE_ANSWERS)
     apart = frame.group_by(STIMULUS).agg(pl.col("value").n_unique())["value"]
     if frame.height > apart.len() and (apart == 1).all():
-        return "raters do not differ: all answers to a stimulus are the same"
+        return Reason(Cause.RATERS_AGREE)
     apart = frame.group_by(RATER).agg(pl.col("value").n_unique())["value"]
     if frame.height > apart.len() and (apart == 1).all():
-        return "each rater always gives one answer"
-    return design.status.removeprefix("undefined: ")
+        return Reason(Cause.ONE_ANSWER_EACH)
+    return design.reason
 
 
 def _check_attribute(ratings: Ratings, group: str) -> None:
@@ -634,26 +618,24 @@ def _check_group(design: Design, group: str) -> None:
         )
 
 
-def _undefined(panel: _Panel, why: str, reason: Reason | None = None) -> _Panel:
-    design = panel.design.undefined(why, reason)
-    return replace(panel, design=design, of_rater=(design.status,) * len(panel.raters))
+def _undefined(panel: _Panel, reason: Reason | None) -> _Panel:
+    design = replace(panel.design, reason=reason)
+    return replace(panel, design=design, of_rater=(reason,) * len(panel.raters))
 
 
-def _rater_status(answers: OrderedAnswers, model: _Model, n: int) -> tuple[str, ...]:
+def _rater_reasons(answers: OrderedAnswers, model: _Model, n: int) -> tuple[Reason | None, ...]:
     modelled = dict(zip(model.raters.tolist(), model.severities[0].tolist(), strict=True))
     last = answers.n_categories - 1
-    made = []
+    made: list[Reason | None] = []
     for rater in range(n):
         given = answers.category[answers.rater == rater]
         if rater in modelled:
-            words = "ok"
-            if np.isnan(modelled[rater]):
-                words = "undefined: does not use both ends of the scale, as own thresholds need"
+            unused = np.isnan(modelled[rater])
+            made.append(Reason(Cause.ENDS_UNUSED) if unused else None)
         elif (given == 0).all() or (given == last).all():
-            words = "undefined: all answers are at one end of the scale"
+            made.append(Reason(Cause.ONE_END))
         else:
-            words = "undefined: all answers to stimuli that tell raters apart are at one end"
-        made.append(words)
+            made.append(Reason(Cause.ONE_END_WHERE_INFORMATIVE))
     return tuple(made)
 
 
@@ -857,12 +839,11 @@ def _stimulus_rows(panel: _Panel) -> Iterator[dict[str, Any]]:
             "se": se[k],
             "fair": fair[k],
             "mean": mean[k],
-            "method": "weighted likelihood",
+            "statistic": "weighted likelihood",
             "target": "none",
             "n_items": 1,
             "n_raters": int(n[k]),
             "n_ratings": int(n[k]),
-            "status": "ok",
         }
 
 

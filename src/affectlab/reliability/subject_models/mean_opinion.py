@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.inference import check_confidence
 from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
@@ -68,7 +69,8 @@ def mean_opinion_scores(
     --------
     >>> scores = mean_opinion_scores([[1, 5], [2, float("nan")], [3, float("nan")]])
     >>> scores["rating", "0"]
-    Estimate(2.000 [-0.484, 4.484], mean opinion score, pooled error; 1 items, 3 raters, 3 ratings)
+    Estimate(2.000 [-0.484, 4.484], mean opinion score, pooled error; Student's
+    interval; 1 items, 3 raters, 3 ratings)
     >>> scores.to_frame()["sd"].to_list()
     [1.0, nan]
     """
@@ -95,7 +97,8 @@ def mean_opinion_scores(
         se=se,
         low=low,
         high=high,
-        method="mean opinion score" + (", pooled error" if interval == "pooled" else ""),
+        statistic=("mean opinion score", *(["pooled error"] if interval == "pooled" else [])),
+        interval=IntervalFact("analytic", formula=Formula.STUDENT),
         target="raters",
         n_items=1,
         n_raters=n.tolist(),

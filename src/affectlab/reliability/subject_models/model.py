@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates, withhold_certainty
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
@@ -342,11 +343,11 @@ _KNOWN_WEIGHTS = (
     "where those of inconsistency held in 12 to 53 %; those of reml in 95 %"
 )
 _SMALL_PANEL = 8
-_ONE_RATER = "undefined: one rater, so bias and score cannot be told apart"
-_COLLAPSED = "collapsed: one rater has all the weight"
+_ONE_RATER = Reason(Cause.ONE_RATER_OF_BIAS)
+_COLLAPSED = Reason(Cause.COLLAPSED)
 _AGREED = "raters agree exactly but for their biases"
-_SATURATED = "as many scores and biases as ratings, so that errors are undefined"
-_EQUAL = "assumed: two raters, taken as equally inconsistent"
+_SATURATED = Reason(Cause.SATURATED)
+_EQUAL = Reason(Cause.EQUAL_RATERS)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -458,11 +459,11 @@ class _Model:
         return notes
 
     @cached_property
-    def _alike(self) -> dict[str, str]:
-        """What is said of each rater who answers like others."""
-        words = "counts as one with" if self.method == "reml" else "answers like"
+    def _alike(self) -> dict[str, Reason]:
+        """Whom each rater answers like."""
+        cause = Cause.COUNTED_AS_ONE if self.method == "reml" else Cause.ANSWERS_ALIKE
         return {
-            name: f"{words} {joined(repr(other) for other in group if other != name)}"
+            name: Reason(cause, of=joined(repr(other) for other in group if other != name))
             for group in self.likeness.similar.groups
             for name in group
         }
@@ -482,22 +483,23 @@ class _Model:
         keys = {"stimulus": _names(one.panel.stimuli, stimulus)}
         if self.has_labels:
             keys = {"label": _names(one.panel.labels, label), **keys}
-        status = np.full(value.size, "ok", dtype=object)
+        reason = np.full(value.size, None, dtype=object)
         if self.method != "reml":
-            status[one.touched_by(one.collapsed)[rated]] = _COLLAPSED
-        status[np.isnan(value)] = _ONE_RATER
+            reason[one.touched_by(one.collapsed)[rated]] = _COLLAPSED
+        reason[np.isnan(value)] = _ONE_RATER
         table = Estimates.build(
             keys,
             value=value,
             se=se,
             low=low,
             high=high,
-            method=f"subject model, {self.method}, {self.se} error",
+            statistic=("subject model", self.method, f"{self.se} error"),
             target=self.target,
             n_items=1,
             n_raters=one.n_raters[rated],
             n_ratings=one.panel.data.n_of_stimulus[rated],
-            status=status.tolist(),
+            status=_status(value, reason),
+            reason=reason.tolist(),
         ).frame
         none = np.full(value.size, np.nan)
         data = one.panel.data
@@ -534,16 +536,16 @@ class _Model:
     def _raters(self, one: Fitted) -> pl.DataFrame:
         """Give one row per rater (and label)."""
         n = one.panel.data.n_raters
-        status = np.full(n, "ok", dtype=object)
+        reason = np.full(n, None, dtype=object)
         if self.method == "reml":
-            status[one.group_size == 2] = _EQUAL
+            reason[one.group_size == 2] = _EQUAL
         for place, name in enumerate(one.panel.raters):
             if others := self._alike.get(name):
-                status[place] = others
-        status[one.collapsed] = _COLLAPSED
+                reason[place] = others
+        reason[one.collapsed] = _COLLAPSED
         if one.saturated:
-            status[:] = f"undefined: {_SATURATED}"
-        status[np.isnan(one.bias)] = _ONE_RATER
+            reason[:] = _SATURATED
+        reason[np.isnan(one.bias)] = _ONE_RATER
         columns: dict[str, Any] = {}
         if self.has_labels:
             name = "all" if one.label is None else one.panel.labels[one.label]
@@ -559,7 +561,8 @@ class _Model:
         columns |= {
             "n_ratings": one.panel.data.n_of_rater.astype(np.int64),
             "weight_share": one.weight_share,
-            "status": status.tolist(),
+            "status": _status(one.bias, reason),
+            "reason": fact_column("reason", reason.tolist(), reason_type()),
         }
         return pl.DataFrame(columns)
 
@@ -651,6 +654,14 @@ def _tables(model: _Model) -> tuple[Table, Table]:
         scores_table(Estimates.of(scores, keys)),
         Table("raters", "Raters.", raters, columns),
     )
+
+
+def _status(value: Floats, reason: NDArray[np.object_]) -> list[str]:
+    """Give ``undefined`` without a value, and ``doubtful`` where something speaks against it."""
+    return [
+        "undefined" if one != one else "ok" if why is None else "doubtful"
+        for one, why in zip(value.tolist(), reason.tolist(), strict=True)
+    ]
 
 
 def _names(known: tuple[str, ...], code: Ints) -> list[str]:

@@ -12,7 +12,7 @@ from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.human_alignment import AlignmentResult
 from affectlab.report import wording
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
-from affectlab.report.statistics import ENOUGH_ITEMS, Kind, Study
+from affectlab.report.statistics import ENOUGH_ITEMS, Kind, Study, reason_of_row
 
 _MOST_NAMED = 4
 _MOST_DRAWN = 8
@@ -32,7 +32,7 @@ def models_question(study: Study) -> Section | None:
 def _blocks(study: Study, found: AlignmentResult | None) -> list[Block]:
     if found is None:
         return [Paragraph(wording.cannot_say(study.beside.reason))]
-    rows = found.to_frame().sort(
+    rows = found.table().frame.sort(
         pl.col("agreement").fill_nan(None), descending=True, nulls_last=True, maintain_order=True
     )
     n_stimuli = study.summary.n_stimuli
@@ -77,7 +77,7 @@ def _place(row: dict[str, Any]) -> str:
 def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
     if row["verdict"] == "undefined":
-        return wording.no_verdict(row["rater"], row["status"].removeprefix("undefined: "))
+        return wording.no_verdict(row["rater"], reason_of_row(row["reason"]))
     judged = study.classified
     right = "" if isinstance(judged, str) else _right(judged, row["rater"])
     measure = found.measure_words

@@ -12,7 +12,7 @@ from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import joined, shown
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, said, table_of
-from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Kind, Study
+from affectlab.report.statistics import ENOUGH_ITEMS, STEPS, WANTED, Kind, Study, reasons_of_rows
 
 _MOST_ROWS, _MOST_NAMED = 8, 4
 _RARE, _FEW_RATERS = 0.25, 5
@@ -43,12 +43,12 @@ def _blocks(study: Study) -> list[Block]:
         "value", descending=True, maintain_order=True
     )
     if known.is_empty():
-        return [Paragraph(wording.undefined_reliability("", frame["status"].to_list()))]
+        return [Paragraph(wording.undefined_reliability("", reasons_of_rows(frame)))]
     texts = [_of_means(study, known), _of_one(known), _more_raters(known)]
     if known.height < frame.height:
         missing = frame.filter(pl.col("value").is_nan())
         things = study.things(missing.height)
-        texts.append(wording.undefined_reliability(things, missing["status"].to_list()))
+        texts.append(wording.undefined_reliability(things, reasons_of_rows(missing)))
     return [*(Paragraph(text) for text in texts if text), _picture(study, known, " ".join(texts))]
 
 

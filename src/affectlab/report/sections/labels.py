@@ -13,7 +13,7 @@ from affectlab.core.words import joined, number, plural
 from affectlab.ratings import Ratings
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped, table_of
-from affectlab.report.statistics import WANTED, Kind, Study, reason
+from affectlab.report.statistics import WANTED, Kind, Study, reasons_of_rows
 
 
 def label_groups(ratings: Ratings, names: list[str]) -> tuple[str, ...] | None:
@@ -227,7 +227,7 @@ def _no_panel(study: Study) -> str:
 
 
 def _agreement_frame(study: Study, alpha: Estimates) -> pl.DataFrame:
-    frame = alpha.to_frame()
+    frame = alpha.frame
     others = {one.name: table for one, table in study.coefficients}
     if study.correlation is not None:
         others["correlation"] = study.correlation
@@ -243,7 +243,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     known = frame.filter(pl.col("value").is_not_nan())
     found = study.agreement
     if known.height == 0 or found is None:
-        return wording.undefined_alpha("", _reasons(frame))
+        return wording.undefined_alpha("", joined(reasons_of_rows(frame)))
     text = f"{found.words}."
     if frame.height > 1:
         best, worst = known.row(0, named=True), known.row(-1, named=True)
@@ -251,13 +251,9 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
         text = wording.agreement_by_label(found, best, worst, graded=graded)
     missing = frame.height - known.height
     if missing:
-        undefined = frame.filter(pl.col("value").is_nan())
-        text += f" {wording.undefined_alpha(plural(missing, 'label'), _reasons(undefined))}"
+        reasons = joined(reasons_of_rows(frame.filter(pl.col("value").is_nan())))
+        text += f" {wording.undefined_alpha(plural(missing, 'label'), reasons)}"
     return text
-
-
-def _reasons(undefined: pl.DataFrame) -> str:
-    return joined(sorted({reason(status) for status in undefined["status"]}))
 
 
 def _whose(study: Study) -> str:

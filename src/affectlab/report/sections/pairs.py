@@ -14,7 +14,7 @@ from affectlab.evaluation.rater_comparison import pair_kinds
 from affectlab.ratings import Ratings
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import PairAgreement, Study, is_person, reason
+from affectlab.report.statistics import PairAgreement, Study, is_person, reasons_of_rows
 
 _MOST_SHOWN, _MOST_PAIRS = 40, 8
 _ENOUGH = 10
@@ -29,8 +29,8 @@ def pairs_section(study: Study) -> Section | Skipped:
         return Skipped(title, why if study.ratings.raters_known else wording.NO_RATERS)
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if known.height == 0:
-        reasons = sorted({reason(status) for status in pairs.frame["status"]})
-        return Skipped(title, wording.no_pairs(pairs.measure, joined(reasons)))
+        reasons = joined(reasons_of_rows(pairs.frame))
+        return Skipped(title, wording.no_pairs(pairs.measure, reasons))
     by_kind = _by_kind(pairs)
     means = [
         (row["pair_kind"], row["mean"])

@@ -7,6 +7,7 @@ import polars as pl
 
 from affectlab.core.arrays import pearson
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.files.columns import require_columns
 from affectlab.core.inference import summarise_one
 from affectlab.core.tables import (
@@ -43,7 +44,7 @@ def consistency_section(study: Study) -> Section | Skipped:
         return Skipped(title, wording.NO_REPEATS)
     if not study.ordered:
         return Skipped(title, wording.NO_DISTANCES)
-    frame = self_consistency(study.ratings).to_frame()
+    frame = self_consistency(study.ratings).frame
     frame = frame.with_columns(constant=pl.col("rater").is_in(list(study.constant)))
     difference = frame.filter(pl.col("measure") == "absolute difference")
     known = difference.filter(pl.col("value").is_not_nan()).sort("value", maintain_order=True)
@@ -55,7 +56,8 @@ def consistency_section(study: Study) -> Section | Skipped:
     blocks: list[Block] = [Paragraph(words)]
     if telling.height:
         blocks.append(_picture(telling, words))
-    wide = difference.select("rater", "value", "low", "high", "n_items", "status", "constant").join(
+    shown = ("rater", "value", "low", "high", "n_items", "status", "reason", "constant")
+    wide = difference.select(shown).join(
         frame.filter(pl.col("measure") == "correlation").select("rater", correlation="value"),
         on="rater",
         maintain_order="left",
@@ -157,11 +159,14 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
         if study.n_boot and not np.isnan(value):
             spread = summarise_one(value, drawn, 0.95).single
             low, high = spread["low"], spread["high"]
-        status = wording.TRUTH_UNDEFINED if np.isnan(value) else "ok"
+        status = "undefined" if np.isnan(value) else "ok"
         rows.append((str(label), value, low, high, len(pairs), status))
     frame = pl.DataFrame(
         rows, schema=["label", "value", "low", "high", "n_items", "status"], orient="row"
     )
+    few = Reason(Cause.FEW_OR_CONSTANT)
+    reasons = [None if status == "ok" else few for status in frame["status"]]
+    frame = frame.with_columns(fact_column("reason", reasons, reason_type()))
     words = wording.recovered(frame["value"].drop_nans().to_numpy())
     columns = (
         Key("label"),
@@ -335,10 +340,11 @@ def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...
             frame = frame.join(found, on="rater", how="left", maintain_order="left")
     if study.rater_model is not None:
         notes = study.rater_model.notes
-        model = study.rater_model.raters_frame().select("rater", "bias", "inconsistency", "status")
+        model = study.rater_model.table("raters").frame
+        model = model.select("rater", "bias", "inconsistency", "status", "reason")
         frame = frame.join(model, on="rater", how="left", maintain_order="left")
         if (frame["status"].fill_null("ok") == "ok").all():
-            frame = frame.drop("status")
+            frame = frame.drop("status", "reason")
     return frame, notes
 
 

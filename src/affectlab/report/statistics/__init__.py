@@ -3,7 +3,8 @@
 from affectlab.report.statistics.agreement import (
     ENOUGH_ITEMS as ENOUGH_ITEMS,
     Agreement as Agreement,
-    reason as reason,
+    reason_of_row as reason_of_row,
+    reasons_of_rows as reasons_of_rows,
 )
 from affectlab.report.statistics.means import (
     FEWEST_IN_GROUP as FEWEST_IN_GROUP,

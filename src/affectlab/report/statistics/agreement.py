@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Reason
 from affectlab.core.jackknife import Jackknife
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Floats, Ints, pl
+from affectlab.core.wording import reason_text
 from affectlab.report import wording
 
 FIRM, TENTATIVE = 0.8, 0.67
@@ -62,19 +65,23 @@ class Agreement:
 
 
 _STIMULI = {
-    "no unit with two ratings": "no stimulus with two ratings",
-    "no common items": "no common stimuli",
-    "two common items": "two common stimuli",
-    "one common item": "one common stimulus",
+    "unit with two ratings": "stimulus with two ratings",
+    "units rated by everyone": "stimuli rated by everyone",
+    "common items": "common stimuli",
 }
 
 
-def reason(status: str) -> str:
-    """Say why a statistic is undefined, in the words of a report: its units are stimuli."""
-    words = status.removeprefix("undefined: ")
-    for unit, stimulus in _STIMULI.items():
-        words = words.replace(unit, stimulus)
-    return words
+def reason_of_row(row: Mapping[str, Any] | None) -> str:
+    """Say why a value is not defined, in the words of a report: its units are stimuli."""
+    reason = Reason.of_row(row)
+    if reason is None:
+        return ""
+    return reason_text(replace(reason, of=_STIMULI.get(reason.of, reason.of)))
+
+
+def reasons_of_rows(rows: pl.DataFrame) -> list[str]:
+    """Say why rows are not defined, each reason once."""
+    return sorted({reason_of_row(row) for row in rows["reason"]} - {""})
 
 
 def agreement_of(alpha: Estimates) -> Agreement:

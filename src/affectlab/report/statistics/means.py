@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.core.arrays import counted, distinct
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.facts import Cause, reason_type
 from affectlab.core.inference import holm, wilson_interval
 from affectlab.ratings import ClusterLike, Ratings, answers_of, stimulus_clusters
 from affectlab.reliability import (
@@ -22,7 +23,6 @@ from affectlab.reliability import (
     spearman_brown,
 )
 from affectlab.report import wording
-from affectlab.report.statistics.agreement import reason
 
 WANTED = 0.8
 """Reliability from which on scores serve comparisons of groups and correlations."""
@@ -39,7 +39,10 @@ SCHEMA = {
     **dict.fromkeys(("rare", "of_raters"), pl.Float64),
     "of_shares": pl.Boolean,
     "status": pl.String,
+    "reason": reason_type(),
 }
+_RATERS_APART = (Cause.CONFOUNDED_RATERS.value, Cause.TOO_LARGE.value)
+"""Reasons for which raters cannot be told from noise."""
 
 
 def raters_for(wanted: float, single: float) -> float:
@@ -103,7 +106,8 @@ def reliability_of_means(
 def _graded(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Agreement of means with those of other raters, by intraclass correlations."""
     frame = _with_share(intraclass_correlation(panel, forms=("2,1", "2,k"), **options))
-    confounded = frame.filter(form="2,1").filter(pl.col("status").str.contains("tell raters|4,000"))
+    cause = pl.col("reason").struct.field("cause")
+    confounded = frame.filter(form="2,1").filter(cause.is_in(_RATERS_APART))
     if confounded.height:
         # Where each stimulus has raters of its own, what raters differ in is part of the noise.
         chosen = confounded["label"].to_list()
@@ -129,7 +133,7 @@ def _with_share(found: Estimates) -> pl.DataFrame:
     """Add to a table how much of each error is due to the choice of raters."""
     jackknife = found.jackknife
     share = np.full(len(found), np.nan) if jackknife is None else jackknife.share("raters")
-    return found.to_frame().with_columns(of_raters=pl.Series(share, dtype=pl.Float64))
+    return found.frame.with_columns(of_raters=pl.Series(share, dtype=pl.Float64))
 
 
 def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -164,9 +168,8 @@ def _ends(row: dict[str, Any], value: str, prefix: str) -> dict[str, float]:
 
 
 def _counts(row: dict[str, Any]) -> dict[str, Any]:
-    names = ("n_items", "n_raters", "n_ratings", "of_raters")
-    status = "ok" if row["status"] == "ok" else reason(row["status"])
-    return {**{name: row[name] for name in names}, "status": status}
+    names = ("n_items", "n_raters", "n_ratings", "of_raters", "status", "reason")
+    return {name: row[name] for name in names}
 
 
 # Scores of stimuli.

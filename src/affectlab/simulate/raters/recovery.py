@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.arrays import pearson, places_in
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.files.columns import require_columns
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, YesNo
@@ -32,7 +33,7 @@ class Recovery(Result):
 
     @property
     def labels(self) -> pl.DataFrame:
-        """One row per label: ``label, spearman, rmse, n_stimuli, status``."""
+        """One row per label: ``label, spearman, rmse, n_stimuli, status, reason``."""
         return self.to_frame("labels")
 
     @property
@@ -198,21 +199,25 @@ def _label_rows(score: Floats, true: Floats, labels: tuple[str, ...]) -> pl.Data
     from scipy import stats
 
     rows = []
+    reasons: list[Reason | None] = []
     for index, label in enumerate(labels):
         found = ~np.isnan(score[:, index])
         x, y = score[found, index], true[found, index]
-        status, spearman = "ok", math.nan
+        reason, spearman = None, math.nan
         if len(x) < 2:
-            status = "undefined: fewer than two stimuli"
+            reason = Reason(Cause.FEWER, least=2, of="stimuli")
         elif np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
-            status = "undefined: one value"
+            reason = Reason(Cause.CONSTANT, of="values")
         else:
             spearman = float(stats.spearmanr(x, y).statistic)
         rmse = float(np.sqrt(np.mean((x - y) ** 2))) if len(x) else math.nan
+        status = "ok" if reason is None else "undefined"
         rows.append((label, spearman, rmse, len(x), status))
-    return pl.DataFrame(
+        reasons.append(reason)
+    frame = pl.DataFrame(
         rows, schema=["label", "spearman", "rmse", "n_stimuli", "status"], orient="row"
     )
+    return frame.with_columns(fact_column("reason", reasons, reason_type()))
 
 
 def _given(estimates: pl.DataFrame, truth: Truth) -> Floats:

@@ -17,7 +17,7 @@ __all__ = ["SequenceJnd", "read_jnds"]
 _COLUMNS = ("stimulus", "anchor", "n_frames", "distance", "status")
 _ENDS = ("peak", "neutral")
 _OUTSIDE = {"beyond": math.inf, "within": 0.0}
-"""Runs that found no frame, by the first word of their status, and what they say of 1 JND."""
+"""Statuses of runs that found no frame, and what they say of 1 JND."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def read_jnds(path: str | Path) -> dict[str, SequenceJnd]:
     >>> from tempfile import TemporaryDirectory
     >>> rows = "stimulus,anchor,n_frames,distance,status,valid"
     >>> rows += "\\nann_joy,peak,41,8,ok,true\\nann_joy,peak,41,18,ok,true"
-    >>> rows += "\\nann_joy,neutral,41,,beyond: the farthest frame is less than 1 JND away,true"
+    >>> rows += "\\nann_joy,neutral,41,,beyond,true"
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "staircases.csv").write_text(rows)
     ...     read_jnds(Path(folder, "staircases.csv"))["ann_joy"]
@@ -131,11 +131,10 @@ def _distance(row: Mapping[str, Any], where: str) -> float | None:
     if valid not in ("true", "false"):
         raise InputError(f"{where}, valid: {row['valid']!r}; expected true or false")
     status = str(row["status"]).strip()
-    kind = status.split(":")[0]
-    if valid == "false" or kind not in ("ok", *_OUTSIDE):
+    if valid == "false" or status not in ("ok", *_OUTSIDE):
         return None
-    if kind in _OUTSIDE:
-        return _OUTSIDE[kind]
+    if status in _OUTSIDE:
+        return _OUTSIDE[status]
     try:
         distance = float(row["distance"])
     except (TypeError, ValueError):

@@ -88,7 +88,8 @@ _OF_TABLES: dict[str, dict[str, str]] = {
         "sd_log10": "standard deviation of the posterior, in decimal logarithms",
         "beyond": "probability that 1 JND lies beyond the sequence",
         "within": "probability that 1 JND lies before the first step",
-        "status": "ok, or what limits the result",
+        "status": "ok, unfinished, beyond, within or undefined",
+        "reason": "why the status is not ok",
         "valid": "whether the answers count",
     },
     "bonuses": {

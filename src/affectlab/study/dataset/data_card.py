@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from affectlab._version import __version__
+from affectlab.core.wording import status_text
 from affectlab.core.words import count, number, plural
 from affectlab.study.dataset.codebook import ABOUT
 from affectlab.study.delivery import bundle_progress
@@ -277,8 +278,9 @@ def _agreement(ratings: Ratings) -> Iterator[str]:
         yield f"Krippendorff's alpha is not defined: {error}."
         yield ""
         return
-    table = found.to_frame()
-    yield f"{table['method'][0].partition(';')[0]}; 95 % intervals for other stimuli and raters:"
+    table = found.frame
+    statistic = ", ".join((table["statistic"][0], *table["options"][0]))
+    yield f"{statistic}; 95 % intervals for other stimuli and raters:"
     yield ""
     yield "| label | alpha | interval | stimuli | raters |"
     yield "|---|---|---|---|---|"
@@ -286,7 +288,7 @@ def _agreement(ratings: Ratings) -> Iterator[str]:
     for row in table.iter_rows(named=True):
         label = row[keys[0]] if keys else "all"
         if row["status"] != "ok":
-            yield f"| {label} | {row['status']} | | {row['n_items']} | {row['n_raters']} |"
+            yield f"| {label} | {status_text(row)} | | {row['n_items']} | {row['n_raters']} |"
             continue
         interval = f"{number(row['low'], 2)} to {number(row['high'], 2)}"
         if row["low"] != row["low"]:

@@ -165,7 +165,8 @@ def staircase_frame(store: Store) -> pl.DataFrame | None:
     ``distance`` from the anchor in frames with its credible interval ``low`` to ``high``;
     ``sd_log10`` of the posterior; ``beyond`` and ``within``, the probabilities that 1 JND lies
     beyond the sequence or before its first step; counts of trials, of "different", of catch trials
-    and false alarms; ``status``; ``valid``, false where the answers do not count. None without any.
+    and false alarms; ``status`` (ok, unfinished, beyond, within or undefined) and ``reason``, why
+    it is not ok; ``valid``, false where the answers do not count. None without any.
     """
     import polars as pl
 
@@ -202,6 +203,7 @@ def _staircase_rows(store: Store) -> Iterator[dict[str, Any]]:
         run = FrameStaircase.from_dict(json.loads(row["state"]))
         result = run.result().to_dict()
         low, high = result.pop("frames")
+        reason = result.pop("reason")
         yield {
             "stimulus": store.content[row["stimulus_id"]]["name"],
             "anchor": result.pop("anchor"),
@@ -216,6 +218,7 @@ def _staircase_rows(store: Store) -> Iterator[dict[str, Any]]:
             "high": result.pop("high"),
             "sd_log10": result.pop("sd"),
             **result,
+            "reason": None if reason is None else reason["cause"],
             "valid": row["session_id"] not in refused,
         }
 

@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import select
 
 from affectlab.core.errors import InputError
+from affectlab.core.wording import status_text, undefined_text
 from affectlab.core.words import number, plural
 from affectlab.study.dataset import collect
 from affectlab.study.store import Store, pseudonym
@@ -157,13 +158,13 @@ def _agreement(ratings: Ratings) -> tuple[str, Agreement, tuple[Agreement, ...]]
     level = "nominal" if kind == "binary" else kind
     found = krippendorff_alpha(ratings)
     once = confidence_at_any_look(0.95)
-    rows = found.to_frame().to_dicts()
+    rows = found.frame.to_dicts()
     if found.jackknife is not None:
         _, low, high = found.jackknife.ends(once)
         for row, width in zip(rows, (high - low).tolist(), strict=True):
             row["width"] = width
     labels = tuple(
-        _told(row["label"], row, row["status"])
+        _told(row["label"], row, status_text(row) or "ok")
         for row in sorted(rows, key=lambda row: row["label"])
     )
     every = over_labels(found, confidence=once)
@@ -182,7 +183,7 @@ def _of_estimate(one: Estimate, width: float) -> Agreement:
         "n_items": one.n_items,
         "n_raters": one.n_raters,
     }
-    return _told("", row, one.status)
+    return _told("", row, "ok" if one.ok else undefined_text(one.reason))
 
 
 def _told(label: str, row: dict[str, Any], status: str) -> Agreement:

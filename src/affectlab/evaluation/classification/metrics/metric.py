@@ -1,25 +1,24 @@
-"""What a metric of a classification declares, and the function that is made of it.
+"""What a metric of a classification declares, and where it is found by name.
 
-A metric is a function of a :class:`~affectlab.evaluation.classification.tally.Tally`.
-:func:`class_metric` makes of it what people call, and registers it: tables, comparisons, scorers,
-fairness and the command line find it by its name.
+A metric is a function of a :class:`~affectlab.evaluation.classification.tally.Tally`. The function
+that people call is written out beside it; :func:`class_metric` registers it: tables, comparisons,
+scorers, fairness and the command line find it by its name.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from inspect import cleandoc
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, ParamSpec, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
+from affectlab.core.interface.spelling import spelled
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.classification.labels import LabelsLike, code_labels, counts_of
 from affectlab.evaluation.classification.tally import Tally, tally_of_counts
@@ -31,19 +30,19 @@ from affectlab.evaluation.label_facts import (
     label_facts,
 )
 
+Options = ParamSpec("Options")
 
-class MetricFunction(Protocol):
-    """A metric as type checkers see it."""
+
+class MetricFunction(Protocol[Options]):
+    """The public function of a metric, as type checkers see it."""
 
     __name__: str
+    metric: ClassificationMetric
 
-    def __call__(
-        self,
-        y_true: LabelsLike,
-        y_pred: LabelsLike,
-        taxonomy: TaxonomyLike | None = None,
-        **options: Any,
-    ) -> float: ...
+    def __call__(self, *args: Options.args, **options: Options.kwargs) -> float: ...
+
+
+_NO_ITEMS = Reason(Cause.NONE, of="items")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,7 +62,7 @@ class ClassificationMetric:
     better: Literal["higher", "lower"] = "higher"
     bounds: tuple[float, float] = (0.0, 1.0)
     """Least and largest value."""
-    undefined: str = "undefined: no items"
+    undefined: Reason = _NO_ITEMS
     """Why it is not defined, where it is not."""
     of_mistakes: bool = False
     """Whether it looks at mistakes alone."""
@@ -121,81 +120,57 @@ _METRICS: dict[str, ClassificationMetric] = {}
 CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(_METRICS)
 """The metrics that tables and scorers know, by name."""
 
-_PARAMETERS = """\
-Parameters
-----------
-y_true, y_pred
-    True and predicted label of each item, shape (n,): names, or integer codes together with
-    `labels`.
-taxonomy
-    A taxonomy, its name or path, or a cost matrix, through which names in any spelling are
-    understood. Without one, names count as they are written.
-costs
-    A cost matrix, or the kind of costs that the taxonomy makes (``"ring"``, ``"groups"``,
-    ``"reference"``); its own by default.
-groups
-    Group of each label, or a level of the taxonomy; by default polarity.
-labels
-    The names that integer codes stand for.
-sample_weight
-    Weight of each item, shape (n,), 0 or more.
-zero_division
-    What precision or recall count as in averages over labels where their denominator is 0;
-    ``nan`` leaves them out.
 
-"""
-_RAISES = """\
-Raises
-------
-InputError
-    When the lengths differ, a label is missing or not known, or a label that occurs has not what
-    the metric needs.
+def class_metric(
+    formula: Callable[[Tally], Floats] | Callable[[Tally, float], Floats],
+    *,
+    title: str,
+    kind: Literal["share", "mean", "ratio"] = "ratio",
+    needs: Literal["nothing", "costs", "polarity"] = "nothing",
+    better: Literal["higher", "lower"] = "higher",
+    bounds: tuple[float, float] = (0.0, 1.0),
+    undefined: Reason = _NO_ITEMS,
+    of_mistakes: bool = False,
+    macro: bool = False,
+) -> Callable[[Callable[Options, float]], MetricFunction[Options]]:
+    """Register the public function of a metric, under its name.
 
-"""
-
-
-def class_metric(**declared: Any) -> Callable[[Callable[..., Floats]], MetricFunction]:
-    """Make of a formula the function that people call, and register it.
+    The function takes labels, and hands them to the :class:`ClassificationMetric` that it has as
+    ``metric``.
 
     Parameters
     ----------
-    declared
-        Fields of ``ClassificationMetric``: ``title``, and what differs from the defaults. The
-        formula takes a tally, and ``zero_division`` where it has a parameter of this name.
+    formula
+        From a tally, and `zero_division` where it has a parameter of this name, to the metric.
+    title, kind, needs, better, bounds, undefined, of_mistakes, macro
+        Fields of :class:`ClassificationMetric`.
 
     Examples
     --------
-    >>> from affectlab.evaluation.classification.metrics import costs
-    >>> metric = CLASSIFICATION_METRICS["emc"]
-    >>> metric.title, metric.needs, metric.kind, costs.emc.__name__
+    >>> from affectlab.evaluation.classification.metrics import emc
+    >>> emc.metric.title, emc.metric.needs, emc.metric.kind, emc.__name__
     ('EMC', 'costs', 'ratio', 'emc')
     """
 
-    def register(formula: Callable[..., Floats]) -> MetricFunction:
-        name = formula.__name__
+    def register(face: Callable[Options, float]) -> MetricFunction[Options]:
         takes_zero = "zero_division" in inspect.signature(formula).parameters
-        of_tally = formula if takes_zero else lambda tally, _: formula(tally)
-        metric = ClassificationMetric(name=name, formula=of_tally, **declared)
-        _METRICS[name] = metric
-
-        @wraps(formula)
-        def function(
-            y_true: LabelsLike,
-            y_pred: LabelsLike,
-            taxonomy: TaxonomyLike | None = None,
-            **options: Any,
-        ) -> float:
-            return metric(y_true, y_pred, taxonomy, **options)
-
-        signature = inspect.signature(metric, eval_str=True)
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        function.__annotations__ = {
-            **{part.name: part.annotation for part in signature.parameters.values()},
-            "return": float,
-        }
-        text = re.sub(r"(?m)^(?=Returns\n)", _PARAMETERS, cleandoc(formula.__doc__ or ""), count=1)
-        function.__doc__ = re.sub(r"(?m)^(?=(References|Examples)\n)", _RAISES, text, count=1)
-        return function
+        plain: Any = formula
+        metric = ClassificationMetric(
+            name=face.__name__,
+            title=title,
+            formula=plain if takes_zero else lambda tally, _: plain(tally),
+            kind=kind,
+            needs=needs,
+            better=better,
+            bounds=bounds,
+            undefined=undefined,
+            of_mistakes=of_mistakes,
+            macro=macro,
+        )
+        _METRICS[metric.name] = metric
+        public: Any = spelled(face)
+        public.metric = metric
+        return cast("MetricFunction[Options]", public)
 
     return register
 
@@ -227,11 +202,11 @@ def metric_called(name: str, where: str = "") -> ClassificationMetric:
     return CLASSIFICATION_METRICS[name]
 
 
-def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> str:
-    """Say why the labels do not allow a metric; empty if they do."""
+def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> Reason | None:
+    """Give the reason why the labels do not allow a metric, if there is one."""
     if metric.needs == "costs":
         return facts.without_costs(used)
-    return facts.without_sides(used) if metric.needs == "polarity" else ""
+    return facts.without_sides(used) if metric.needs == "polarity" else None
 
 
 def affect_scorer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from threading import Lock
 from typing import Any
 
@@ -257,7 +258,7 @@ def _measured(
         tested = {learner: guess[inside]}
         tested |= {name: values[rows[inside]] for name, values in predictions.items()}
         for method, predicted in tested.items():
-            srocc, plcc, rmse, status = ranked.measure(predicted)
+            srocc, plcc, rmse, why = ranked.measure(predicted)
             found.append(
                 {
                     "split": number + 1,
@@ -269,7 +270,8 @@ def _measured(
                     "srocc": srocc,
                     "plcc": plcc,
                     "rmse": rmse if method == learner else float("nan"),
-                    "status": status,
+                    "status": "ok" if why is None else "undefined",
+                    "reason": None if why is None else asdict(why),
                 }
             )
     return found

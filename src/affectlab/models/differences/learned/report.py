@@ -12,6 +12,7 @@ import polars as pl
 from affectlab.core.arrays import pearson, weighted_quantile
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import side_by_side
+from affectlab.core.facts import Cause, Reason, reason_type
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
@@ -54,18 +55,23 @@ class Ranked:
         self.scores = scores
         self._ranks = _ranks(scores)
 
-    def measure(self, predicted: Floats) -> tuple[float, float, float, str]:
-        """Give SROCC, PLCC, root mean squared error, and a status."""
-        if self.scores.size < 3:
-            return np.nan, np.nan, np.nan, "undefined: fewer than three pairs"
-        for what, values in (("scores", self.scores), ("predictions", predicted)):
-            if not np.isfinite(values).all():
-                return np.nan, np.nan, np.nan, f"undefined: {what} are not finite"
-            if np.ptp(values) <= _EQUAL * max(float(np.abs(values).max()), 1e-300):
-                return np.nan, np.nan, np.nan, f"undefined: all {what} are equal"
+    def measure(self, predicted: Floats) -> tuple[float, float, float, Reason | None]:
+        """Give SROCC, PLCC, root mean squared error, and why they are not defined."""
+        if why := self._lack(predicted):
+            return np.nan, np.nan, np.nan, why
         rmse = float(np.sqrt(np.mean((predicted - self.scores) ** 2)))
         srocc = pearson(_ranks(predicted), self._ranks)
-        return srocc, pearson(predicted, self.scores), rmse, "ok"
+        return srocc, pearson(predicted, self.scores), rmse, None
+
+    def _lack(self, predicted: Floats) -> Reason | None:
+        if self.scores.size < 3:
+            return Reason(Cause.FEWER, least=3, of="pairs")
+        for what, values in (("scores", self.scores), ("predictions", predicted)):
+            if not np.isfinite(values).all():
+                return Reason(Cause.NOT_FINITE, of=what)
+            if np.ptp(values) <= _EQUAL * max(float(np.abs(values).max()), 1e-300):
+                return Reason(Cause.CONSTANT, of=what)
+        return None
 
 
 def _ranks(values: Floats) -> Floats:
@@ -276,7 +282,7 @@ class CrossValidation(Result):
     def frame(self) -> pl.DataFrame:
         """One row per split, method and group of pairs: ``split``, ``test``, ``method``, ``group``
         (all, intra, inter), ``n_train``, ``n_test``, ``srocc``, ``plcc``, ``rmse`` (of the learned
-        metric), ``status``."""
+        metric), ``status``, ``reason``."""
         return self.to_frame()
 
     @property
@@ -396,7 +402,7 @@ class CrossValidation(Result):
             "learner": self.learner,
             "settings": self.learned.to_dict(),
             "splits": [{"train": list(one.train), "test": list(one.test)} for one in self.splits],
-            "frame": _plain_rows(self.frame),
+            "frame": _plain_rows(self.table("splits").frame),
             "n_pairs": self.n_pairs,
             "n_boot": self.n_boot,
             "confidence": self.confidence,
@@ -468,6 +474,7 @@ _SCHEMA = {
     "plcc": pl.Float64,
     "rmse": pl.Float64,
     "status": pl.String,
+    "reason": reason_type(),
 }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from inspect import cleandoc
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Interval
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
@@ -30,12 +30,7 @@ from affectlab.reliability.agreement.chance_corrected.kappa import (
     positions_of,
     scale_text,
 )
-from affectlab.reliability.agreement.coefficient import (
-    CoefficientFunction,
-    coefficient,
-    interval_reasons,
-    least_agreement,
-)
+from affectlab.reliability.agreement.coefficient import interval_reasons, least_agreement
 
 StandardError: TypeAlias = Literal["linearised", "gwet"]
 Chance: TypeAlias = Callable[[Any, Floats], Any]
@@ -43,17 +38,16 @@ Chance: TypeAlias = Callable[[Any, Floats], Any]
 to the agreement by chance, shape (rows,) or one number; plain arithmetic."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NO_PAIRS = "undefined: no unit with two ratings"
+_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
 _ALL = 1 - 1e-12
 """Agreement by chance above which there is no other to be had."""
 _BLOCK = 1 << 22
 """Counts of levels in units that are held at once."""
 
 
-def beyond_chance(
-    *, title: str, name: str | Callable[[Weights], str] = "", by_margins: bool = False
-) -> Callable[[Chance], CoefficientFunction]:
-    r"""Make a coefficient of its agreement by chance, and register it.
+@dataclass(frozen=True, eq=False)
+class BeyondChance:
+    r"""A statistic of answers that follows from the agreement by chance.
 
     With :math:`r_{uk}` ratings of level k in unit u, :math:`m_u` in all, agreement weights
     :math:`w_{kl} = 1 - d_{kl} / \max d`, and :math:`r^*_{uk} = \sum_l w_{kl} r_{ul}`,
@@ -67,72 +61,43 @@ def beyond_chance(
     Where raters count :math:`v_i` times, :math:`r_{uk}` and :math:`m_u` are sums of these, and a
     unit has :math:`m_u^2 - \sum_i v_i^2` ordered pairs: nobody is paired with themselves.
 
-    Parameters
-    ----------
-    title
-        What the coefficient is called in a sentence.
-    name
-        What its method is called, or a function of the weights that gives it; by default the title.
-    by_margins
-        Whether a rare answer is hardly agreed on by chance, so that the coefficient depends on how
-        often two raters share it.
+    Examples
+    --------
+    >>> from affectlab.reliability.agreement import Coefficient
+    >>> mode = BeyondChance(lambda shares, agreement: shares.max(axis=1), "mode coefficient")
+    >>> coefficient = Coefficient("mode_coefficient", "mode coefficient", mode)
+    >>> round(coefficient([[1, 1, 2], [1, 2, 2]], scale="1-2").value, 3)
+    0.333
     """
 
-    def register(chance: Chance) -> CoefficientFunction:
-        def statistic(
-            answers: Answers,
-            *,
-            weights: Weights = "nominal",
-            scale: Scale | str | ArrayLike | None = None,
-            standard_error: StandardError = "linearised",
-            interval: Interval = "analytic",
-        ) -> Statistic:
-            if standard_error != "linearised" and interval != "analytic":
-                raise InputError(
-                    f"{option('standard_error', standard_error)}: expected with "
-                    f"{option('interval', 'analytic')}, which alone has a formula"
-                )
-            called = name(weights) if callable(name) else name or title
-            made = _statistic(answers, chance, called, weights, scale, standard_error)
-            if not by_margins:
-                return made
-            cells = ((part.unit, part.value) for part in answers.by_label())
-            return replace(made, no_interval=interval_reasons(cells))
+    chance: Chance
+    name: str | Callable[[Weights], str]
+    """What its method is called, or a function of the weights that gives it."""
+    by_margins: bool = False
+    """Whether a rare answer is hardly agreed on by chance, so that the coefficient depends on how
+    often two raters share it."""
 
-        for part in ("__module__", "__name__", "__qualname__"):
-            setattr(statistic, part, getattr(chance, part))
-        before, references, after = cleandoc(chance.__doc__ or "").partition("References\n")
-        statistic.__doc__ = f"{before.rstrip()}\n\n{_OPTIONS}{references}{after}".rstrip()
-        return coefficient(title=title, graded={"weights": "quadratic"})(statistic)
-
-    return register
-
-
-_OPTIONS = """\
-Parameters
-----------
-answers
-    One answer of a rater to a unit and label.
-weights
-    ``"nominal"``, ``"linear"`` or ``"quadratic"``.
-scale
-    The declared scale; by default that of the ratings. An array needs it said.
-standard_error
-    Of ``interval="analytic"``: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
-    Gwet (2014) and irrCAC. They are equal where all units have two ratings; Gwet's takes the
-    number of such units as fixed, and comes out much too large where many units have one.
-
-Returns
--------
-Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at most
-1, and ``nan`` with a status where no unit has two ratings, or chance leaves no other agreement.
-
-Raises
-------
-InputError
-    If a value is off the scale, or the scale has no levels.
-
-"""
+    def __call__(
+        self,
+        answers: Answers,
+        *,
+        weights: Weights = "nominal",
+        scale: Scale | str | ArrayLike | None = None,
+        standard_error: StandardError = "linearised",
+        interval: Interval = "analytic",
+    ) -> Statistic:
+        """Make the statistic of each label; options are those of :func:`fleiss_kappa`."""
+        if standard_error != "linearised" and interval != "analytic":
+            raise InputError(
+                f"{option('standard_error', standard_error)}: expected with "
+                f"{option('interval', 'analytic')}, which alone has a formula"
+            )
+        name = self.name(weights) if callable(self.name) else self.name
+        made = _statistic(answers, self.chance, name, weights, scale, standard_error)
+        if not self.by_margins:
+            return made
+        cells = ((part.unit, part.value) for part in answers.by_label())
+        return replace(made, no_interval=interval_reasons(cells))
 
 
 def _statistic(
@@ -146,7 +111,7 @@ def _statistic(
     """Make the statistic of each label."""
     check_choice("standard_error", standard_error, ("linearised", "gwet"))
     scales = declared_scales(answers, scale)
-    how = "" if weights == "nominal" else f", {weights} weights"
+    how = () if weights == "nominal" else (f"{weights} weights",)
     parts: list[_Pairs | None] = []
     for part, declared in zip(answers.by_label(), scales, strict=True):
         levels = levels_of(declared)
@@ -167,12 +132,12 @@ def _statistic(
         parts,
         design,
         keys={"label": answers.labels},
-        method=[f"{name}{how}, {scale_text(declared)}" for declared in scales],
+        method=[(name, *how, scale_text(declared)) for declared in scales],
         n_items=n_items,
         n_raters=design.rater.sum(axis=1),
         n_ratings=n_ratings,
         log_odds_from=least_agreement(n_items, n_ratings),
-        undefined=[_NO_PAIRS if part is None else "undefined: one category" for part in parts],
+        undefined=[_NO_PAIRS if part is None else Reason(Cause.ONE_CATEGORY) for part in parts],
     )
 
 

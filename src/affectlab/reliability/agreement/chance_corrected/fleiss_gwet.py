@@ -4,12 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import Interval, Target
 from affectlab.core.types import Floats
-from affectlab.reliability.agreement.chance_corrected.beyond_chance import beyond_chance
+from affectlab.ratings import ClusterLike, Ratings, Scale
+from affectlab.reliability.agreement.chance_corrected.beyond_chance import (
+    BeyondChance,
+    StandardError,
+)
+from affectlab.reliability.agreement.chance_corrected.kappa import Weights
+from affectlab.reliability.agreement.coefficient import coefficient
 
 
-@beyond_chance(title="Fleiss' kappa", by_margins=True)
-def fleiss_kappa(pi: Any, agreement: Floats) -> Any:
+def _chance_of_fleiss_kappa(pi: Any, agreement: Floats) -> Any:
+    return ((pi @ agreement) * pi).sum(axis=1)
+
+
+_fleiss_kappa = BeyondChance(_chance_of_fleiss_kappa, "Fleiss' kappa", by_margins=True)
+
+
+@coefficient(_fleiss_kappa, title="Fleiss' kappa", graded={"weights": "quadratic"})
+def fleiss_kappa(
+    ratings: Ratings | ArrayLike,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    standard_error: StandardError = "linearised",
+    interval: Interval = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    joint: bool = True,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate | Estimates:
     r"""Compute Fleiss' kappa of each label, generalised to weights and to gaps.
 
     With :math:`r_{uk}` ratings of level k in unit u, :math:`m_u` in all, agreement weights
@@ -27,6 +58,53 @@ def fleiss_kappa(pi: Any, agreement: Floats) -> Any:
     Fleiss (1971). Where the number varies, every unit weighs the same (Gwet 2014), and units with
     one rating count for :math:`\pi_k` only.
 
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
+        a value, -1 too.
+    weights
+        ``"nominal"``, ``"linear"`` or ``"quadratic"``.
+    scale
+        The declared scale; by default that of the ratings. An array needs one.
+    standard_error
+        Of ``interval="analytic"``: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
+        Gwet (2014) and irrCAC. They are equal where all units have two ratings; Gwet's takes the
+        number of such units as fixed, and comes out much too large where many units have one.
+    interval
+        ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+        time. ``"percentile"`` or ``"bca"`` (bias-corrected and accelerated, Efron 1987): from
+        bootstrap replicates. ``"analytic"``: by a formula for other stimuli.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, or
+        ``"sample"``, these alone, without an interval. By default the widest for which the data and
+        the coefficient allow an interval. A rater drawn twice is not paired with itself; two raters
+        say nothing about others, so that an interval for both is then about these two.
+    n_boot
+        Bootstrap replicates, where the interval comes from these; 0 for no interval.
+    joint
+        One resample for all labels, so that the replicates of labels belong together.
+    confidence
+        Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are resampled with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or the cluster of each unit of an array. By default a column like
+        ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+        ``"none"`` resamples single stimuli.
+    seed
+        Seed or generator of the replicates.
+
+    Returns
+    -------
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at most
+    1, and ``nan`` with a status where no unit has two ratings, or chance leaves no other agreement.
+
+    Raises
+    ------
+    InputError
+        If a value is off the scale, or the scale has no levels.
+
     References
     ----------
     Fleiss (1971), Psychological Bulletin 76. Gwet (2014), Handbook of Inter-Rater Reliability,
@@ -38,14 +116,46 @@ def fleiss_kappa(pi: Any, agreement: Floats) -> Any:
     >>> round(fleiss_kappa(ratings, scale="1-3").value, 4)
     0.5833
     """
-    return ((pi @ agreement) * pi).sum(axis=1)
+    return fleiss_kappa.coefficient(
+        ratings,
+        weights=weights,
+        scale=scale,
+        standard_error=standard_error,
+        interval=interval,
+        target=target,
+        n_boot=n_boot,
+        joint=joint,
+        confidence=confidence,
+        cluster=cluster,
+        seed=seed,
+    )
 
 
-@beyond_chance(
-    title="Gwet's AC",
-    name=lambda weights: "Gwet's AC1" if weights == "nominal" else "Gwet's AC2",
+def _chance_of_gwet_ac(pi: Any, agreement: Floats) -> Any:
+    q = agreement.shape[0]
+    return agreement.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=1)
+
+
+_gwet_ac = BeyondChance(
+    _chance_of_gwet_ac, lambda weights: "Gwet's AC1" if weights == "nominal" else "Gwet's AC2"
 )
-def gwet_ac(pi: Any, agreement: Floats) -> Any:
+
+
+@coefficient(_gwet_ac, title="Gwet's AC", graded={"weights": "quadratic"})
+def gwet_ac(
+    ratings: Ratings | ArrayLike,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    standard_error: StandardError = "linearised",
+    interval: Interval = "jackknife",
+    target: Target | None = None,
+    n_boot: int = 1000,
+    joint: bool = True,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate | Estimates:
     r"""Compute Gwet's AC1 (nominal weights) or AC2 (weighted) of each label.
 
     As :func:`fleiss_kappa`, with another agreement by chance on the q levels of the scale,
@@ -54,6 +164,53 @@ def gwet_ac(pi: Any, agreement: Floats) -> Any:
 
     It stays high where nearly all ratings fall on one level, where kappa drops to zero. The result
     depends on how many levels the declared scale has, also on those that do not occur.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
+        a value, -1 too.
+    weights
+        ``"nominal"``, ``"linear"`` or ``"quadratic"``.
+    scale
+        The declared scale; by default that of the ratings. An array needs one.
+    standard_error
+        Of ``interval="analytic"``: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
+        Gwet (2014) and irrCAC. They are equal where all units have two ratings; Gwet's takes the
+        number of such units as fixed, and comes out much too large where many units have one.
+    interval
+        ``"jackknife"``: Student's interval from leaving out one stimulus, one rater, or either at a
+        time. ``"percentile"`` or ``"bca"`` (bias-corrected and accelerated, Efron 1987): from
+        bootstrap replicates. ``"analytic"``: by a formula for other stimuli.
+    target
+        What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, or
+        ``"sample"``, these alone, without an interval. By default the widest for which the data and
+        the coefficient allow an interval. A rater drawn twice is not paired with itself; two raters
+        say nothing about others, so that an interval for both is then about these two.
+    n_boot
+        Bootstrap replicates, where the interval comes from these; 0 for no interval.
+    joint
+        One resample for all labels, so that the replicates of labels belong together.
+    confidence
+        Coverage of the interval, in (0, 1).
+    cluster
+        What stimuli belong to, and are resampled with: a column of the stimulus table, a mapping
+        from stimulus to cluster, or the cluster of each unit of an array. By default a column like
+        ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that several stimuli share;
+        ``"none"`` resamples single stimuli.
+    seed
+        Seed or generator of the replicates.
+
+    Returns
+    -------
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at most
+    1, and ``nan`` with a status where no unit has two ratings, or chance leaves no other agreement.
+
+    Raises
+    ------
+    InputError
+        If a value is off the scale, or the scale has no levels.
 
     References
     ----------
@@ -66,5 +223,16 @@ def gwet_ac(pi: Any, agreement: Floats) -> Any:
     >>> round(gwet_ac(ratings, scale="1-3").value, 4)
     0.6078
     """
-    q = agreement.shape[0]
-    return agreement.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=1)
+    return gwet_ac.coefficient(
+        ratings,
+        weights=weights,
+        scale=scale,
+        standard_error=standard_error,
+        interval=interval,
+        target=target,
+        n_boot=n_boot,
+        joint=joint,
+        confidence=confidence,
+        cluster=cluster,
+        seed=seed,
+    )

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_choice, check_choices, unknown_name
-from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.jackknife import LEAST_EFFECTIVE, LeaveOneOut, around, too_few
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, Ends, Statistic, by_formula
@@ -32,7 +33,6 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement.coefficient import (
-    RARER_NEVER_SHARED,
     concatenate_estimates,
     scalar_if_array,
 )
@@ -221,25 +221,26 @@ class Kappas(NamedTuple):
         return cls(value, se, freedom, unshared, np.zeros(size), n)
 
     @property
-    def status(self) -> list[str]:
-        """Say where there is no kappa, and why."""
-        why = np.where(self.n == 0, "undefined: no common items", "undefined: one category")
-        status: list[str] = np.where(np.isnan(self.value), why, "ok").tolist()
-        return status
+    def undefined(self) -> NDArray[np.object_]:
+        """Why there is no kappa, ``None`` where there is."""
+        why = np.full(self.value.shape, None, dtype=object)
+        none = np.isnan(self.value)
+        why[none] = Reason(Cause.ONE_CATEGORY)
+        why[none & (self.n == 0)] = Reason(Cause.NONE, of="common items")
+        return why
 
     @property
-    def missing(self) -> list[str]:
-        """Why there is a kappa without an interval; empty otherwise."""
+    def missing(self) -> NDArray[np.object_]:
+        """Why there is a kappa without an interval, ``None`` where that is not so."""
         units = "items" if self.drawn is None else self.drawn.units
-        why = np.where(
-            np.isnan(self.se), f"{NO_INTERVAL}not defined without one of the {units}", ""
-        )
+        why = np.full(self.value.shape, None, dtype=object)
+        why[np.isnan(self.se)] = Reason(Cause.UNDEFINED_WITHOUT_ONE, of=units)
         if self.drawn is not None:
-            few = np.array(too_few(self.drawn.count, FEWEST_CLUSTERS, units))
-            why = np.where(few != "", few, why)
-            why = np.where(self.unshared > 0, f"{NO_INTERVAL}{RARER_NEVER_SHARED}", why)
-        missing: list[str] = np.where(np.isnan(self.value), "", why).tolist()
-        return missing
+            few = np.array(too_few(self.drawn.count, FEWEST_CLUSTERS, units), dtype=object)
+            why = np.where(few != None, few, why)  # noqa: E711
+            why[self.unshared > 0] = Reason(Cause.RARER_NEVER_SHARED)
+        why[np.isnan(self.value)] = None
+        return why
 
     def ends(self, confidence: float) -> Ends:
         """Give standard errors and intervals, Student's on the scale of Fisher's z.
@@ -268,9 +269,9 @@ class Drawn:
     """How many of them each kappa rests on."""
 
     @property
-    def how(self) -> str:
-        """How the interval comes about, behind the method."""
-        return f", jackknife over {self.units}"
+    def interval(self) -> IntervalFact:
+        """How the interval comes about."""
+        return IntervalFact("jackknife", (self.units,))
 
 
 def disagreement_weights(weights: str, n_levels: int) -> Floats:
@@ -808,10 +809,26 @@ def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weig
 
 
 @overload
-def random_pair_kappa(ratings: Ratings, **options: Any) -> Estimates: ...
+def random_pair_kappa(
+    ratings: Ratings,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates: ...
 @overload
-def random_pair_kappa(ratings: ArrayLike, **options: Any) -> Estimate: ...
-def random_pair_kappa(  # type: ignore[misc]
+def random_pair_kappa(
+    ratings: ArrayLike,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    confidence: float = 0.95,
+    cluster: ClusterLike = None,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate: ...
+def random_pair_kappa(
     ratings: Ratings | ArrayLike,
     *,
     weights: Weights = "nominal",
@@ -884,13 +901,13 @@ def _random_pairs(
         kappas.value,
         lambda _, level: kappas.ends(level),
         keys={"label": answers.labels},
-        method=["two ratings drawn at random; " + _method(weights, declared, False)] * n_labels,
+        method=[(*_method(weights, declared, False), "two ratings drawn at random")] * n_labels,
         n_items=kappas.n,
         n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels),
         n_ratings=2 * kappas.n,
-        undefined=kappas.status,
-        no_interval=kappas.missing,
-        formula="" if kappas.drawn is None else kappas.drawn.how,
+        undefined=kappas.undefined.tolist(),
+        no_interval=kappas.missing.tolist(),
+        formula=None if kappas.drawn is None else kappas.drawn.interval,
         over="stimuli" if kappas.drawn is None else kappas.drawn.units,
     )
 
@@ -936,32 +953,35 @@ def scale_text(scale: Any) -> str:
     return str(named) if isinstance(named, Scale) else f"levels {levels_of(named).tolist()}"
 
 
-def _method(weights: str, scale: Any, truncate: bool) -> str:
+def _method(weights: str, scale: Any, truncate: bool) -> tuple[str, ...]:
     how = "unweighted" if weights == "nominal" else f"{weights} weights"
     text = scale_text(scale)
-    return f"Cohen's kappa, {how}, {text}" + (", fractions dropped" if truncate else "")
+    return "Cohen's kappa", how, text, *(["fractions dropped"] if truncate else [])
 
 
 def _kappa_result(
-    panel: Answers | DensePanel, kappas: Kappas, method: str, confidence: float | None
+    panel: Answers | DensePanel, kappas: Kappas, method: tuple[str, ...], confidence: float | None
 ) -> KappaResult:
     """Make the table, without intervals where no confidence is asked for."""
-    about: dict[str, Any] = {"method": method}
+    about: dict[str, Any] = {}
+    reason = kappas.undefined
     if confidence is not None:
         drawn = kappas.drawn
-        if drawn is not None:
-            method = f"{method}{drawn.how}"
         about = {
             **dict(zip(("se", "low", "high"), kappas.ends(confidence), strict=True)),
-            "method": [f"{method}; {why}" if why else method for why in kappas.missing],
+            "interval": IntervalFact("jackknife", ("stimuli",))
+            if drawn is None
+            else drawn.interval,
             "target": "stimuli" if drawn is None else drawn.units,
         }
+        reason = np.where(np.isnan(kappas.value), reason, kappas.missing)
     return KappaResult.of_pairs(
         panel.labels,
         panel.raters,
         panel.rater_kinds,
         n=kappas.n,
         value=kappas.value,
-        status=kappas.status,
+        statistic=method,
+        reason=reason.tolist(),
         **about,
     )

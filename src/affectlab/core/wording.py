@@ -1,0 +1,278 @@
+"""Facts of estimates in words: one template for each kind of fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from affectlab.core.facts import Cause, Formula, IntervalFact, Reason, reason_of
+from affectlab.core.tables import Table
+from affectlab.core.words import count, joined, one_of, percent, plural
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REASONS = {
+    Cause.OTHER: "{of}",
+    Cause.NO_VARIATION: "no variation to estimate an error from",
+    Cause.UNDEFINED_REPLICATES: "too many replicates are undefined",
+    Cause.FEW_UNITS: "{units}, expected {least} or more",
+    Cause.UNDEFINED_WITHOUT_ONE: "not defined without one of the {of}",
+    Cause.SINGLE_UNIT: "a single {one} gives no standard error",
+    Cause.TWO_RATERS: "two raters cannot be generalised to others",
+    Cause.RARER_NEVER_SHARED: "the rarer category was never chosen by two raters",
+    Cause.MANY_ANSWERS: "more than {n} {of}",
+    Cause.ONLY_LEVELS: "raters differ in level alone, which leaves no error to estimate",
+    Cause.NOT_THIS_FORMULA: "the formula is for {of}",
+    Cause.NO_DRAWS: "no draws",
+    Cause.ONLY_THIS_SAMPLE: "about this sample",
+    Cause.LARGEST_ERROR: "a largest error has none",
+    Cause.FAR_FROM_NORMAL: "for normal answers, which these are far from ({of})",
+    Cause.CONFOUNDED: "{of}",
+    Cause.ONE_CATEGORY: "one category",
+    Cause.NO_FINITE_SEVERITIES: "the likelihood has no maximum: raters keep one distance throughout"
+    ", or there are too few answers for so many thresholds",
+    Cause.SEPARATE_GROUPS: "raters fall into {n} groups without an informative stimulus in common",
+    Cause.NO_RESIDUAL_WITHIN: "answers to one {of} never differ, which leaves no residual",
+    Cause.NO_MAXIMUM: "the likelihood has no maximum",
+    Cause.INSEPARABLE_FACTORS: "the ratings do not separate the factors",
+    Cause.INSEPARABLE_EFFECTS: "the answers do not separate the effects of the attributes",
+    Cause.CHANGES_WITHIN: "attributes change within {of}",
+    Cause.NO_RESIDUAL: "the attributes leave no residual",
+    Cause.NOTHING_TWICE: "no rater answered anything twice",
+    Cause.COLLAPSED: "one rater has all the weight",
+    Cause.SATURATED: "as many scores and biases as ratings, so that errors are undefined",
+    Cause.EQUAL_RATERS: "two raters, assumed to be equally inconsistent",
+    Cause.COUNTED_AS_ONE: "counts as one with {of}",
+    Cause.ANSWERS_ALIKE: "answers like {of}",
+    Cause.UNIDENTIFIED_FACTOR: "a factor of fewer than {few} items is not identified",
+    Cause.UNDEFINED_EVERYWHERE: "{of} is not defined for any label",
+    Cause.ALL_AT_ONE_END: "all answers to each stimulus, or of each rater, are at one end",
+    Cause.INFINITE_DISTANCE: "some raters answer higher than others on every shared stimulus"
+    ", so that their distance is infinite",
+    Cause.ONLY_ONE: "only one {of}",
+    Cause.ALIKE_ANSWERS: "all answers are the same",
+    Cause.RATERS_AGREE: "raters do not differ: all answers to a stimulus are the same",
+    Cause.ONE_ANSWER_EACH: "each rater always gives one answer",
+    Cause.TOO_LARGE: "more than {n} {of}",
+    Cause.NONE: "no {of}",
+    Cause.FEWER: "fewer than {few} {of}",
+    Cause.CONSTANT: "constant {of}",
+    Cause.ONE_LABEL: "one label throughout",
+    Cause.ZERO_CHANCE: "infinite, since a label that was chosen is given 0 at {units}",
+    Cause.INFINITE_SCORES: "infinite at {units}; a floor makes it finite",
+    Cause.NOT_ASKED: "not asked for",
+    Cause.NO_BEST_CURVE: "no best curve in {n} rounds",
+    Cause.SEPARATE_SYSTEMS: "{n} groups of systems were never compared with each other",
+    Cause.NEVER_LOST: "{of} never lost to the others; a prior keeps the scale finite",
+    Cause.NEVER_PREFERRED: "{of} is never preferred",
+    Cause.CHOICES_LEAVE_OPEN: "the choices do not determine {of}",
+    Cause.FEW_WAYS: "{of} can be shared out in {n} ways only",
+    Cause.NO_COSTS: "no costs of mistakes are known; pass a taxonomy or costs",
+    Cause.NO_POLARITY: "no polarity is known; pass a taxonomy, or groups, a mapping of label to "
+    "group",
+    Cause.COSTS_WITHOUT_POLARITY: "a cost matrix knows no polarity; pass groups, a mapping of "
+    "label to group",
+    Cause.NEVER_PREDICTED: "never predicted",
+    Cause.NEVER_TRUE: "never true",
+    Cause.NEVER_TRUE_NOR_PREDICTED: "neither true nor predicted",
+    Cause.ONE_OF_TWO_UNDEFINED: "one of the two is not defined",
+    Cause.UNDEFINED_ON_ONE_SIDE: "the metric is not defined on one side",
+    Cause.ONE_PERSON: "a single person has nobody to agree with",
+    Cause.NO_COMMON_SCALE: "models and people have no common scale",
+    Cause.NEVER_COMPARED: "never compared, not even through others",
+    Cause.GROUP_WITHOUT_KAPPA: "a group has no defined kappa",
+    Cause.NEGATIVE_VARIANCE: "the variance between units is estimated below zero",
+    Cause.CONFOUNDED_RATERS: "the ratings do not separate raters from noise",
+    Cause.ONLY_RATERS_DIFFER: "only raters differ",
+    Cause.DEPENDENT_ITEMS: "an item is constant, or follows from the others",
+    Cause.ALWAYS_FITS: "with so few raters and categories the model fits any answers",
+    Cause.ENDS_UNUSED: "both ends of the scale must be used to estimate own thresholds",
+    Cause.ONE_END: "all answers are at one end of the scale",
+    Cause.ONE_END_WHERE_INFORMATIVE: "all informative answers are at one end of the scale",
+    Cause.ONE_RATER_OF_BIAS: "with one rater bias and score cannot be separated",
+    Cause.NOTHING_CHANGES: "no sequence changes",
+    Cause.MOST_DO_NOT_CHANGE: "most sequences do not change",
+    Cause.UNBOUNDED_JND: "the answers do not bound 1 JND yet",
+    Cause.PEAK_LIKE_NEUTRAL: "the peak does not differ from the neutral frame",
+    Cause.FRAME_WITHOUT_TIME: "a frame has no time",
+    Cause.DISORDERED_TIMES: "the times do not follow the order of the frames",
+    Cause.ALL_TEXTS_LABELLED: "all texts have the label",
+    Cause.ONE_WORD: "only one word",
+    Cause.BATCHES_ALIKE: "single votes of the first and the contrastive batch look alike",
+    Cause.NO_CHAIN_OF_WINS: "no chain of wins links all systems; a prior keeps the scale finite",
+    Cause.FEW_OR_CONSTANT: "fewer than three stimuli, or one value",
+    Cause.UNFINISHED: "only {n} of {least} {of} done",
+    Cause.FARTHEST_WITHIN_JND: "the farthest frame, {n} away, is less than 1 JND away",
+    Cause.NEAREST_BEYOND_JND: "the frame next to the anchor is more than 1 JND away",
+    Cause.NO_FRAME_BETWEEN: "no frame lies between those 1 JND from the ends",
+    Cause.NOT_FINITE: "some {of} are not finite",
+    Cause.NO_CHANGE: "the score of the two frames is not above 0",
+    Cause.CUT_OFF: "the posterior is cut off at {of}",
+}
+"""What is said of each kind of reason; ``units`` is its number with what it counts."""
+_FORMULAS = {
+    Formula.WILSON: "Wilson interval",
+    Formula.CLUSTERED_WILSON: "Wilson interval for clustered votes",
+    Formula.CLOPPER_PEARSON: "exact interval",
+    Formula.ANY_BIN_ERRORS: "interval for any errors of bins",
+    Formula.STUDENT: "Student's interval",
+    Formula.FISHER_Z: "Fisher's interval",
+    Formula.FELDT: "Feldt's interval",
+    Formula.PROFILE_LIKELIHOOD: "interval by profile likelihood",
+    Formula.MODIFIED_LARGE_SAMPLE: "modified large-sample interval",
+    Formula.DELTA: "interval by the delta method",
+    Formula.POSTERIOR: "central posterior interval",
+    Formula.LINEARISED: "linearised interval",
+    Formula.NEWCOMBE: "Newcombe's interval",
+    Formula.F: "F interval",
+}
+_TARGETS = {
+    "stimuli": "other items, the same raters",
+    "raters": "the same items, other raters",
+    "both": "other items and other raters",
+}
+_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+_FEW_NAMES = 4
+"""Rows up to which a note names them."""
+
+
+def reason_text(reason: Reason) -> str:
+    """Say why something is withheld."""
+    n = 0 if reason.n is None else reason.n
+    one, least = one_of(reason.of), reason.least
+    return REASONS[reason.cause].format(
+        n=count(n),
+        least=least,
+        few=least if least is None else _NUMBERS.get(least, least),
+        of=reason.of,
+        one=one,
+        units=plural(n, one, reason.of),
+    )
+
+
+def interval_text(interval: IntervalFact) -> str:
+    """Say how an interval was made."""
+    over = joined(interval.over) if interval.over else ""
+    if interval.kind == "analytic":
+        text = "" if interval.formula is None else _FORMULAS[interval.formula]
+        return f"{text} over {over}" if over else text
+    groups = [
+        f"{what} in {n} groups"
+        for what, n in zip(interval.over, interval.n_groups, strict=False)
+        if n
+    ]
+    if interval.kind == "jackknife":
+        return ", ".join([f"jackknife over {over}", *groups])
+    usual = set(interval.over) <= {"stimuli", "raters"}
+    of = "" if usual or interval.over[1:] == () else f" of {over}"
+    return ", ".join(
+        [
+            f"{interval.kind} bootstrap{of}",
+            *([interval.redrawn] if interval.redrawn else []),
+            f"{interval.replicates} replicates",
+            *([f"{interval.undefined} undefined"] if interval.undefined else []),
+        ]
+    )
+
+
+def no_interval_text(reason: Reason) -> str:
+    """Say that there is no interval, and why."""
+    return f"no interval: {reason_text(reason)}"
+
+
+def coverage_text(interval: IntervalFact) -> str:
+    """Say how rarely intervals held in simulated studies alike; empty where nothing is known."""
+    if interval.coverage is None:
+        return ""
+    held = percent(interval.coverage)
+    return f"95 % intervals held in {held} of simulated studies alike ({interval.design})"
+
+
+def method_text(
+    statistic: Sequence[str], interval: IntervalFact | None, reason: Reason | None
+) -> str:
+    """Say what a number is and how its interval was made, or why it has none."""
+    parts = [", ".join(statistic)]
+    if interval is not None:
+        parts += [interval_text(interval), coverage_text(interval)]
+    if reason is not None:
+        parts.append(reason_text(reason) if interval is not None else no_interval_text(reason))
+    return "; ".join(part for part in parts if part)
+
+
+def undefined_text(reason: Reason | None) -> str:
+    """Say that a value is not defined, and why."""
+    return "undefined" if reason is None else f"undefined: {reason_text(reason)}"
+
+
+def status_text(row: Mapping[str, Any]) -> str:
+    """Say why the value of a row is not defined, or not to be relied on; empty where it is."""
+    status = row.get("status") or "ok"
+    if status == "ok":
+        return ""
+    why = row.get("reason")
+    reason = Reason.of_row(why) if isinstance(why, Mapping) else reason_of(why)
+    return str(status) if reason is None else f"{status}: {reason_text(reason)}"
+
+
+def drawn_whole(target: str, interval: IntervalFact | None) -> str:
+    """What was drawn whole in place of stimuli, such as ``actors``; nothing where they were."""
+    if interval is None or not interval.over or interval.over[0] in ("stimuli", "raters"):
+        return ""
+    return interval.over[0] if target in ("both", interval.over[0]) else ""
+
+
+def target_text(target: str, interval: IntervalFact | None) -> str:
+    """Say what an interval is about; empty where that is not known."""
+    units = drawn_whole(target, interval)
+    if not units:
+        return _TARGETS.get(target, "")
+    return f"other {units}" + (" and other raters" if target == "both" else ", the same raters")
+
+
+def _rows(names: Sequence[str]) -> str:
+    return "; ".join(names) if len(names) <= _FEW_NAMES else f"{len(names):,} rows"
+
+
+def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Say what the intervals of a table are about, and why some rows have none."""
+    import polars as pl
+
+    with_interval = frame.filter(pl.col("low").is_not_nan() & pl.col("low").is_not_null())
+    about = with_interval["target"].unique().sort().to_list()
+    names = pl.concat_str(keys, separator=", ")
+    notes = []
+    for target in about if about != ["none"] else ():
+        alike = with_interval.filter(pl.col("target") == target)
+        others = with_interval.filter(pl.col("target") != target)[keys[0]].unique()
+        whole = alike[keys[0]].unique(maintain_order=True)
+        # A label whose rows are all alike stands for them.
+        apart = not whole.is_in(others.implode()).any()
+        named = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
+        whose = f" of {_rows(named)}" if len(about) > 1 else ""
+        what = target_text(target, IntervalFact.of_row(alike["interval"][0]))
+        if what:
+            notes.append(f"intervals{whose} are about {what}")
+        elif target != "none":
+            notes.append(f"intervals{whose} are about other {target}")
+        else:
+            notes.append(f"intervals{whose} follow from a formula")
+    told: dict[str, list[str]] = {}
+    held = pl.col("interval").struct.field("coverage").is_not_null()
+    telling = frame.filter(pl.col("reason").is_not_null() | held)
+    rows = telling.select(names.alias("name"), "status", "interval", "reason", "low")
+    for name, status, made, why, low in rows.iter_rows():
+        interval, reason = IntervalFact.of_row(made), Reason.of_row(why)
+        if status == "ok" and reason is not None and (low is None or low != low):
+            told.setdefault(no_interval_text(reason), []).append(name)
+        elif interval is not None and interval.coverage is not None:
+            told.setdefault(coverage_text(interval), []).append(name)
+    return [*notes, *(f"{_rows(names)}: {text}" for text, names in told.items())]
+
+
+def notes_of(table: Table) -> list[str]:
+    """Give the notes of a table, and what its intervals are about where it holds estimates."""
+    estimates = any(column.kind == "value" for column in table.columns)
+    estimates = estimates and "interval" in table.frame.columns
+    return [*table.notes, *(interval_notes(table.frame, table.keys) if estimates else [])]
