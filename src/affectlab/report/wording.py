@@ -573,7 +573,7 @@ JUDGES = "How far each judge agrees with the others, the least first."
 def judges(least: Row, median: float) -> str:
     """Say which judge agrees least with all others."""
     return (
-        f"{sentence_case(rater_called(least['rater']))} agrees least with the others: mean kappa "
+        f"{rater_called(least['rater'])} agrees least with the others: mean kappa "
         f"{number(least['with_people'])}, where the median of judges is {number(median)}."
     )
 
