@@ -18,7 +18,7 @@ from affectlab.core.estimates import (
     Estimates,
 )
 from affectlab.core.facts import Cause, IntervalFact, Reason, Status
-from affectlab.core.wording import interval_notes
+from affectlab.core.render.notes import interval_notes
 
 
 @pytest.fixture

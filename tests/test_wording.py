@@ -9,14 +9,13 @@ import pytest
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
+from affectlab.core.render.notes import interval_notes, status_text
 from affectlab.core.wording import (
     REASONS,
     coverage_text,
-    interval_notes,
     interval_text,
     method_text,
     reason_text,
-    status_text,
     target_text,
 )
 

@@ -229,9 +229,9 @@ def test_the_example_of_the_tutorial() -> None:
         "would be the same. model is not shown"
     )
     assert "model is not shown to be inside the human range" in words
-    assert "(6 people, 120 stimuli, 8 labels)" in words
+    assert "6 people, 120 stimuli, 8 labels)" in words
     everyone = plain(run(EXAMPLES / "people.csv", *options, "--without", "none").stdout)
-    assert "(7 people, 120 stimuli, 8 labels)" in everyone
+    assert "7 people, 120 stimuli, 8 labels)" in everyone
     assert "gus (0.000)" in everyone
 
 

@@ -138,7 +138,11 @@ def test_sentences_are_a_tuple_on_every_result() -> None:
 
 COEFFICIENTS = {
     one.name: SimpleNamespace(
-        **({"scale": "1-3"} if "scale" in inspect.signature(getattr(reliability, one.name)).parameters else {})
+        **(
+            {"scale": "1-3"}
+            if "scale" in inspect.signature(getattr(reliability, one.name)).parameters
+            else {}
+        )
     )
     for one in load_coefficients()
     if one.keys == ("label",)

@@ -12,7 +12,7 @@ import pytest
 from affectlab.cli import main
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, IntervalFact, Reason
-from affectlab.core.wording import notes_of
+from affectlab.core.render.notes import notes_of
 from affectlab.ratings import Ratings, read_ratings, write_ratings
 from affectlab.reliability import (
     concordance,

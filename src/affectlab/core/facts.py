@@ -8,124 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
 from affectlab.core.types import pl
+from affectlab.core.wording import (
+    Cause as Cause,
+    Formula as Formula,
+    Status as Status,
+    interval_text,
+    reason_text,
+)
 
 What: TypeAlias = str | tuple[str, ...]
 """What a number is: the name of a statistic, or that and its options, such as ``("Krippendorff's
 alpha", "ordinal")``."""
-
-
-class Status(StrEnum):
-    """Whether a value is defined, and can be relied on."""
-
-    OK = "ok"
-    UNDEFINED = "undefined"
-    DOUBTFUL = "doubtful"
-    """A number that the answers do not determine, such as one that a prior keeps finite."""
-
-
-class Cause(StrEnum):
-    """Kinds of reasons why a value, or its interval, is withheld."""
-
-    OTHER = "other"
-    """What only its own text says, such as that of an installed package."""
-    # An interval is withheld.
-    NO_VARIATION = "no_variation"
-    UNDEFINED_REPLICATES = "undefined_replicates"
-    FEW_UNITS = "few_units"
-    UNDEFINED_WITHOUT_ONE = "undefined_without_one"
-    SINGLE_UNIT = "single_unit"
-    TWO_RATERS = "two_raters"
-    RARER_NEVER_SHARED = "rarer_never_shared"
-    MANY_ANSWERS = "many_answers"
-    ONLY_LEVELS = "only_levels"
-    NOT_THIS_FORMULA = "not_this_formula"
-    NO_DRAWS = "no_draws"
-    ONLY_THIS_SAMPLE = "only_this_sample"
-    LARGEST_ERROR = "largest_error"
-    FAR_FROM_NORMAL = "far_from_normal"
-    # A value is not defined, or says less than it seems to.
-    CONFOUNDED = "confounded"
-    ONE_CATEGORY = "one_category"
-    NO_FINITE_SEVERITIES = "no_finite_severities"
-    SEPARATE_GROUPS = "separate_groups"
-    NO_RESIDUAL_WITHIN = "no_residual_within"
-    NO_MAXIMUM = "no_maximum"
-    INSEPARABLE_FACTORS = "inseparable_factors"
-    INSEPARABLE_EFFECTS = "inseparable_effects"
-    CHANGES_WITHIN = "changes_within"
-    NO_RESIDUAL = "no_residual"
-    NOTHING_TWICE = "nothing_twice"
-    COLLAPSED = "collapsed"
-    SATURATED = "saturated"
-    EQUAL_RATERS = "equal_raters"
-    COUNTED_AS_ONE = "counted_as_one"
-    ANSWERS_ALIKE = "answers_alike"
-    UNIDENTIFIED_FACTOR = "unidentified_factor"
-    UNDEFINED_EVERYWHERE = "undefined_everywhere"
-    ALL_AT_ONE_END = "all_at_one_end"
-    INFINITE_DISTANCE = "infinite_distance"
-    ONLY_ONE = "only_one"
-    ALIKE_ANSWERS = "alike_answers"
-    RATERS_AGREE = "raters_agree"
-    ONE_ANSWER_EACH = "one_answer_each"
-    TOO_LARGE = "too_large"
-    NONE = "none"
-    FEWER = "fewer"
-    CONSTANT = "constant"
-    ONE_LABEL = "one_label"
-    NO_COSTS = "no_costs"
-    ZERO_CHANCE = "zero_chance"
-    INFINITE_SCORES = "infinite_scores"
-    NOT_ASKED = "not_asked"
-    NO_BEST_CURVE = "no_best_curve"
-    SEPARATE_SYSTEMS = "separate_systems"
-    NEVER_LOST = "never_lost"
-    NEVER_PREFERRED = "never_preferred"
-    CHOICES_LEAVE_OPEN = "choices_leave_open"
-    FEW_WAYS = "few_ways"
-    NO_POLARITY = "no_polarity"
-    COSTS_WITHOUT_POLARITY = "costs_without_polarity"
-    NEVER_PREDICTED = "never_predicted"
-    NEVER_TRUE = "never_true"
-    NEVER_TRUE_NOR_PREDICTED = "never_true_nor_predicted"
-    ONE_OF_TWO_UNDEFINED = "one_of_two_undefined"
-    UNDEFINED_ON_ONE_SIDE = "undefined_on_one_side"
-    ONE_PERSON = "one_person"
-    NO_COMMON_SCALE = "no_common_scale"
-    NEVER_COMPARED = "never_compared"
-    GROUP_WITHOUT_KAPPA = "group_without_kappa"
-    NEGATIVE_VARIANCE = "negative_variance"
-    CONFOUNDED_RATERS = "confounded_raters"
-    ONLY_RATERS_DIFFER = "only_raters_differ"
-    DEPENDENT_ITEMS = "dependent_items"
-    ALWAYS_FITS = "always_fits"
-    ENDS_UNUSED = "ends_unused"
-    ONE_END = "one_end"
-    ONE_END_WHERE_INFORMATIVE = "one_end_where_informative"
-    ONE_RATER_OF_BIAS = "one_rater_of_bias"
-    NOTHING_CHANGES = "nothing_changes"
-    MOST_DO_NOT_CHANGE = "most_do_not_change"
-    UNBOUNDED_JND = "unbounded_jnd"
-    PEAK_LIKE_NEUTRAL = "peak_like_neutral"
-    FRAME_WITHOUT_TIME = "frame_without_time"
-    DISORDERED_TIMES = "disordered_times"
-    ALL_TEXTS_LABELLED = "all_texts_labelled"
-    ONE_WORD = "one_word"
-    BATCHES_ALIKE = "batches_alike"
-    NO_CHAIN_OF_WINS = "no_chain_of_wins"
-    FEW_OR_CONSTANT = "few_or_constant"
-    # A staircase finds no frame 1 JND away, or no five frames.
-    UNFINISHED = "unfinished"
-    FARTHEST_WITHIN_JND = "farthest_within_jnd"
-    NEAREST_BEYOND_JND = "nearest_beyond_jnd"
-    NO_FRAME_BETWEEN = "no_frame_between"
-    CUT_OFF = "cut_off"
-    NO_CHANGE = "no_change"
-    NOT_FINITE = "not_finite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +55,6 @@ class Reason:
         return None if row is None else cls(**{**row, "cause": Cause(row["cause"])})
 
     def __str__(self) -> str:
-        from affectlab.core.wording import reason_text
-
         return reason_text(self)
 
 
@@ -184,25 +78,6 @@ def reasons_of(
     if given is None or isinstance(given, (Reason, str)):
         return [reason_of(given)] * n
     return [reason_of(one) for one in given]
-
-
-class Formula(StrEnum):
-    """Formulas of intervals."""
-
-    WILSON = "wilson"
-    CLUSTERED_WILSON = "clustered_wilson"
-    CLOPPER_PEARSON = "clopper_pearson"
-    ANY_BIN_ERRORS = "any_bin_errors"
-    STUDENT = "student"
-    FISHER_Z = "fisher_z"
-    FELDT = "feldt"
-    PROFILE_LIKELIHOOD = "profile_likelihood"
-    MODIFIED_LARGE_SAMPLE = "modified_large_sample"
-    DELTA = "delta"
-    POSTERIOR = "posterior"
-    LINEARISED = "linearised"
-    NEWCOMBE = "newcombe"
-    F = "f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +120,6 @@ class IntervalFact:
         return cls(**{**row, "over": over, "n_groups": groups, "formula": formula})
 
     def __str__(self) -> str:
-        from affectlab.core.wording import interval_text
-
         return interval_text(self)
 
 

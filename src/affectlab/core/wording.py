@@ -1,16 +1,178 @@
-"""Facts of estimates in words: one template for each kind of fact."""
+"""Kinds of facts about estimates, and one template for each: all that is said of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
 
-from affectlab.core.facts import Cause, Formula, IntervalFact, Reason, reason_of
-from affectlab.core.tables import Table
 from affectlab.core.words import count, joined, one_of, percent, plural
 
-if TYPE_CHECKING:
-    import polars as pl
+
+class Status(StrEnum):
+    """Whether a value is defined, and can be relied on."""
+
+    OK = "ok"
+    UNDEFINED = "undefined"
+    DOUBTFUL = "doubtful"
+    """A number that the answers do not determine, such as one that a prior keeps finite."""
+
+
+class Cause(StrEnum):
+    """Kinds of reasons why a value, or its interval, is withheld."""
+
+    OTHER = "other"
+    """What only its own text says, such as that of an installed package."""
+    # An interval is withheld.
+    NO_VARIATION = "no_variation"
+    UNDEFINED_REPLICATES = "undefined_replicates"
+    FEW_UNITS = "few_units"
+    UNDEFINED_WITHOUT_ONE = "undefined_without_one"
+    SINGLE_UNIT = "single_unit"
+    TWO_RATERS = "two_raters"
+    RARER_NEVER_SHARED = "rarer_never_shared"
+    MANY_ANSWERS = "many_answers"
+    ONLY_LEVELS = "only_levels"
+    NOT_THIS_FORMULA = "not_this_formula"
+    NO_DRAWS = "no_draws"
+    ONLY_THIS_SAMPLE = "only_this_sample"
+    LARGEST_ERROR = "largest_error"
+    FAR_FROM_NORMAL = "far_from_normal"
+    # A value is not defined, or says less than it seems to.
+    CONFOUNDED = "confounded"
+    ONE_CATEGORY = "one_category"
+    NO_FINITE_SEVERITIES = "no_finite_severities"
+    SEPARATE_GROUPS = "separate_groups"
+    NO_RESIDUAL_WITHIN = "no_residual_within"
+    NO_MAXIMUM = "no_maximum"
+    INSEPARABLE_FACTORS = "inseparable_factors"
+    INSEPARABLE_EFFECTS = "inseparable_effects"
+    CHANGES_WITHIN = "changes_within"
+    NO_RESIDUAL = "no_residual"
+    NOTHING_TWICE = "nothing_twice"
+    COLLAPSED = "collapsed"
+    SATURATED = "saturated"
+    EQUAL_RATERS = "equal_raters"
+    COUNTED_AS_ONE = "counted_as_one"
+    ANSWERS_ALIKE = "answers_alike"
+    UNIDENTIFIED_FACTOR = "unidentified_factor"
+    UNDEFINED_EVERYWHERE = "undefined_everywhere"
+    ALL_AT_ONE_END = "all_at_one_end"
+    INFINITE_DISTANCE = "infinite_distance"
+    ONLY_ONE = "only_one"
+    ALIKE_ANSWERS = "alike_answers"
+    RATERS_AGREE = "raters_agree"
+    ONE_ANSWER_EACH = "one_answer_each"
+    TOO_LARGE = "too_large"
+    NONE = "none"
+    FEWER = "fewer"
+    CONSTANT = "constant"
+    ONE_LABEL = "one_label"
+    NO_COSTS = "no_costs"
+    ZERO_CHANCE = "zero_chance"
+    INFINITE_SCORES = "infinite_scores"
+    NOT_ASKED = "not_asked"
+    NO_BEST_CURVE = "no_best_curve"
+    SEPARATE_SYSTEMS = "separate_systems"
+    NEVER_LOST = "never_lost"
+    NEVER_PREFERRED = "never_preferred"
+    CHOICES_LEAVE_OPEN = "choices_leave_open"
+    FEW_WAYS = "few_ways"
+    NO_POLARITY = "no_polarity"
+    COSTS_WITHOUT_POLARITY = "costs_without_polarity"
+    NEVER_PREDICTED = "never_predicted"
+    NEVER_TRUE = "never_true"
+    NEVER_TRUE_NOR_PREDICTED = "never_true_nor_predicted"
+    ONE_OF_TWO_UNDEFINED = "one_of_two_undefined"
+    UNDEFINED_ON_ONE_SIDE = "undefined_on_one_side"
+    ONE_PERSON = "one_person"
+    NO_COMMON_SCALE = "no_common_scale"
+    NEVER_COMPARED = "never_compared"
+    GROUP_WITHOUT_KAPPA = "group_without_kappa"
+    NEGATIVE_VARIANCE = "negative_variance"
+    CONFOUNDED_RATERS = "confounded_raters"
+    ONLY_RATERS_DIFFER = "only_raters_differ"
+    DEPENDENT_ITEMS = "dependent_items"
+    ALWAYS_FITS = "always_fits"
+    ENDS_UNUSED = "ends_unused"
+    ONE_END = "one_end"
+    ONE_END_WHERE_INFORMATIVE = "one_end_where_informative"
+    ONE_RATER_OF_BIAS = "one_rater_of_bias"
+    NOTHING_CHANGES = "nothing_changes"
+    MOST_DO_NOT_CHANGE = "most_do_not_change"
+    UNBOUNDED_JND = "unbounded_jnd"
+    PEAK_LIKE_NEUTRAL = "peak_like_neutral"
+    FRAME_WITHOUT_TIME = "frame_without_time"
+    DISORDERED_TIMES = "disordered_times"
+    ALL_TEXTS_LABELLED = "all_texts_labelled"
+    ONE_WORD = "one_word"
+    BATCHES_ALIKE = "batches_alike"
+    NO_CHAIN_OF_WINS = "no_chain_of_wins"
+    FEW_OR_CONSTANT = "few_or_constant"
+    # A staircase finds no frame 1 JND away, or no five frames.
+    UNFINISHED = "unfinished"
+    FARTHEST_WITHIN_JND = "farthest_within_jnd"
+    NEAREST_BEYOND_JND = "nearest_beyond_jnd"
+    NO_FRAME_BETWEEN = "no_frame_between"
+    CUT_OFF = "cut_off"
+    NO_CHANGE = "no_change"
+    NOT_FINITE = "not_finite"
+
+
+class Formula(StrEnum):
+    """Formulas of intervals."""
+
+    WILSON = "wilson"
+    CLUSTERED_WILSON = "clustered_wilson"
+    CLOPPER_PEARSON = "clopper_pearson"
+    ANY_BIN_ERRORS = "any_bin_errors"
+    STUDENT = "student"
+    FISHER_Z = "fisher_z"
+    FELDT = "feldt"
+    PROFILE_LIKELIHOOD = "profile_likelihood"
+    MODIFIED_LARGE_SAMPLE = "modified_large_sample"
+    DELTA = "delta"
+    POSTERIOR = "posterior"
+    LINEARISED = "linearised"
+    NEWCOMBE = "newcombe"
+    F = "f"
+
+
+class ReasonFact(Protocol):
+    """What a template needs of a reason."""
+
+    @property
+    def cause(self) -> Cause: ...
+    @property
+    def n(self) -> int | None: ...
+    @property
+    def least(self) -> int | None: ...
+    @property
+    def of(self) -> str: ...
+
+
+class MadeInterval(Protocol):
+    """What a template needs of how an interval was made."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def over(self) -> tuple[str, ...]: ...
+    @property
+    def n_groups(self) -> tuple[int, ...]: ...
+    @property
+    def formula(self) -> Formula | None: ...
+    @property
+    def replicates(self) -> int | None: ...
+    @property
+    def undefined(self) -> int: ...
+    @property
+    def redrawn(self) -> str: ...
+    @property
+    def coverage(self) -> float | None: ...
+    @property
+    def design(self) -> str: ...
+
 
 REASONS = {
     Cause.OTHER: "{of}",
@@ -133,11 +295,9 @@ _TARGETS = {
     "both": "other items and other raters",
 }
 _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
-_FEW_NAMES = 4
-"""Rows up to which a note names them."""
 
 
-def reason_text(reason: Reason) -> str:
+def reason_text(reason: ReasonFact) -> str:
     """Say why something is withheld."""
     n = 0 if reason.n is None else reason.n
     one, least = one_of(reason.of), reason.least
@@ -151,7 +311,7 @@ def reason_text(reason: Reason) -> str:
     )
 
 
-def interval_text(interval: IntervalFact) -> str:
+def interval_text(interval: MadeInterval) -> str:
     """Say how an interval was made."""
     over = joined(interval.over) if interval.over else ""
     if interval.kind == "analytic":
@@ -176,12 +336,12 @@ def interval_text(interval: IntervalFact) -> str:
     )
 
 
-def no_interval_text(reason: Reason) -> str:
+def no_interval_text(reason: ReasonFact) -> str:
     """Say that there is no interval, and why."""
     return f"no interval: {reason_text(reason)}"
 
 
-def coverage_text(interval: IntervalFact) -> str:
+def coverage_text(interval: MadeInterval) -> str:
     """Say how rarely intervals held in simulated studies alike; empty where nothing is known."""
     if interval.coverage is None:
         return ""
@@ -190,7 +350,7 @@ def coverage_text(interval: IntervalFact) -> str:
 
 
 def method_text(
-    statistic: Sequence[str], interval: IntervalFact | None, reason: Reason | None
+    statistic: Sequence[str], interval: MadeInterval | None, reason: ReasonFact | None
 ) -> str:
     """Say what a number is and how its interval was made, or why it has none."""
     parts = [", ".join(statistic)]
@@ -201,78 +361,21 @@ def method_text(
     return "; ".join(part for part in parts if part)
 
 
-def undefined_text(reason: Reason | None) -> str:
+def undefined_text(reason: ReasonFact | None) -> str:
     """Say that a value is not defined, and why."""
     return "undefined" if reason is None else f"undefined: {reason_text(reason)}"
 
 
-def status_text(row: Mapping[str, Any]) -> str:
-    """Say why the value of a row is not defined, or not to be relied on; empty where it is."""
-    status = row.get("status") or "ok"
-    if status == "ok":
-        return ""
-    why = row.get("reason")
-    reason = Reason.of_row(why) if isinstance(why, Mapping) else reason_of(why)
-    return str(status) if reason is None else f"{status}: {reason_text(reason)}"
-
-
-def drawn_whole(target: str, interval: IntervalFact | None) -> str:
+def drawn_whole(target: str, interval: MadeInterval | None) -> str:
     """What was drawn whole in place of stimuli, such as ``actors``; nothing where they were."""
     if interval is None or not interval.over or interval.over[0] in ("stimuli", "raters"):
         return ""
     return interval.over[0] if target in ("both", interval.over[0]) else ""
 
 
-def target_text(target: str, interval: IntervalFact | None) -> str:
+def target_text(target: str, interval: MadeInterval | None) -> str:
     """Say what an interval is about; empty where that is not known."""
     units = drawn_whole(target, interval)
     if not units:
         return _TARGETS.get(target, "")
     return f"other {units}" + (" and other raters" if target == "both" else ", the same raters")
-
-
-def _rows(names: Sequence[str]) -> str:
-    return "; ".join(names) if len(names) <= _FEW_NAMES else f"{len(names):,} rows"
-
-
-def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Say what the intervals of a table are about, and why some rows have none."""
-    import polars as pl
-
-    with_interval = frame.filter(pl.col("low").is_not_nan() & pl.col("low").is_not_null())
-    about = with_interval["target"].unique().sort().to_list()
-    names = pl.concat_str(keys, separator=", ")
-    notes = []
-    for target in about if about != ["none"] else ():
-        alike = with_interval.filter(pl.col("target") == target)
-        others = with_interval.filter(pl.col("target") != target)[keys[0]].unique()
-        whole = alike[keys[0]].unique(maintain_order=True)
-        # A label whose rows are all alike stands for them.
-        apart = not whole.is_in(others.implode()).any()
-        named = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
-        whose = f" of {_rows(named)}" if len(about) > 1 else ""
-        what = target_text(target, IntervalFact.of_row(alike["interval"][0]))
-        if what:
-            notes.append(f"intervals{whose} are about {what}")
-        elif target != "none":
-            notes.append(f"intervals{whose} are about other {target}")
-        else:
-            notes.append(f"intervals{whose} follow from a formula")
-    told: dict[str, list[str]] = {}
-    held = pl.col("interval").struct.field("coverage").is_not_null()
-    telling = frame.filter(pl.col("reason").is_not_null() | held)
-    rows = telling.select(names.alias("name"), "status", "interval", "reason", "low")
-    for name, status, made, why, low in rows.iter_rows():
-        interval, reason = IntervalFact.of_row(made), Reason.of_row(why)
-        if status == "ok" and reason is not None and (low is None or low != low):
-            told.setdefault(no_interval_text(reason), []).append(name)
-        elif interval is not None and interval.coverage is not None:
-            told.setdefault(coverage_text(interval), []).append(name)
-    return [*notes, *(f"{_rows(names)}: {text}" for text, names in told.items())]
-
-
-def notes_of(table: Table) -> list[str]:
-    """Give the notes of a table, and what its intervals are about where it holds estimates."""
-    estimates = any(column.kind == "value" for column in table.columns)
-    estimates = estimates and "interval" in table.frame.columns
-    return [*table.notes, *(interval_notes(table.frame, table.keys) if estimates else [])]

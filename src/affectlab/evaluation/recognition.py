@@ -16,22 +16,13 @@ from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target, check_confidence, infer
+from affectlab.core.render.notes import interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.wording import interval_notes
-from affectlab.core.words import (
-    joined,
-    number,
-    option,
-    percent,
-    plural,
-    sentence_case,
-    shown,
-    some,
-    with_ends,
-)
+from affectlab.core.words import joined, option, plural, sentence_case, shown
+from affectlab.evaluation import wording
 from affectlab.evaluation.people_and_models import judged_runs
 from affectlab.ratings import (
     MODEL_KINDS,
@@ -393,10 +384,7 @@ def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
     answers = answers_of(ratings)
     scale = answers.scale  # refuses labels on different scales
     ballots = answers.ballots()
-    # Lists of labels that were chosen hold no zeros; else a label without an answer was skipped.
-    listed = scale is not None and scale.kind == "binary" and not (ballots.value == 0).any()
-    asked = ~np.isnan(ballots.value).all(axis=0)
-    whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
+    whole = ballots.complete
     left_out = int((~whole).sum())
     if left_out == whole.size:
         zero = option("absent", "zero")
@@ -516,12 +504,9 @@ def _rates(estimates: Estimates, confidence: float) -> Table:
         Count("n_items", "stimuli", spare=True),
         Count("n_ratings", "answers", spare=True),
     ]
-    about = (
-        "unbiased: 0 where an answer is never given, 1 where it is given whenever it is intended, "
-        "and never else; chance: what answers at random as often as these would give"
+    return Table(
+        "recognition", wording.RATES_CAPTION, frame, tuple(columns), notes=(wording.RATES,)
     )
-    caption = "Hit rates of what was intended: means over raters, and of all answers pooled."
-    return Table("recognition", caption, frame, tuple(columns), notes=(about,))
 
 
 def _columns(measures: Sequence[str], ends: str) -> Iterator[Column]:
@@ -619,17 +604,10 @@ def _confusions(
     wrong = own.filter(pl.col("true") != pl.col("predicted"), pl.col("share") >= _OFTEN)
     if wrong.height:
         most = wrong.sort("share", descending=True, maintain_order=True).head(_MOST_NAMED)
-        listed = [
-            f"{row['true']} for {row['predicted']} ({percent(row['share'])})"
-            for row in most.iter_rows(named=True)
-        ]
-        yield f"Most often taken for another emotion: {joined(listed)}."
+        yield wording.confused(most.select("true", "predicted", "share").rows())
     missed = stimuli.filter("missed")["stimulus"].to_list()
     if missed:
-        yield (
-            f"For {len(missed)} of {plural(stimuli.height, 'stimulus', 'stimuli')} another answer "
-            f"is at least as frequent as the intended one: {some([*map(shown, missed)], 5)}."
-        )
+        yield wording.missed_stimuli(missed, stimuli.height)
 
 
 def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
@@ -639,7 +617,7 @@ def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
         "confusion",
         "confusion",
         f"What {first.who} answer" + ("" if first.who == PEOPLE else "s"),
-        "Rows: what was intended; columns: what was answered; colours: shares of a row.",
+        wording.CONFUSION_CAPTION,
         options={
             "labels": list(categories),
             "rows": {"rater": [first.name]},
@@ -670,43 +648,29 @@ def _sentences(frame: pl.DataFrame, confidence: float, who: Mapping[str, str]) -
             continue
         means = {row["measure"]: row for row in rows.filter(intended=MEAN).iter_rows(named=True)}
         hits = means["hit_rate" if measures[0] == "unbiased_hit_rate" else _POOLED[0]]
-        text = f"{who[str(name)]}: hit rate {with_ends(hits, confidence)}, "
-        text += f"unbiased hit rate {with_ends(means[measures[0]], confidence)}"
-        if "chance" in means:
-            text += f" where chance gives {number(means['chance']['value'])}"
-        text += f"{_extremes(known)}."
-        yield sentence_case(text) if name == PEOPLE else text
-
-
-def _extremes(known: pl.DataFrame) -> str:
-    """Name the emotions that are recognised best and worst."""
-    if known.height < 2:
-        return ""
-    rates = known.select("intended", value=pl.col("value").round(9))
-    low, high = rates["value"].min(), rates["value"].max()
-    if low == high:
-        return "; the unbiased rate is the same for all emotions"
-    best, worst = (some(rates.filter(value=end)["intended"].to_list(), 3) for end in (high, low))
-    ends = (number(float(end)) for end in (high, low))  # type: ignore[arg-type]
-    first, last = ends
-    return f"; the unbiased rate is highest for {best} ({first}) and lowest for {worst} ({last})"
+        chance = means["chance"]["value"] if "chance" in means else np.nan
+        rates = known.select("intended", pl.col("value").round(9))
+        value = rates["value"].to_numpy()
+        best, worst = (
+            (rates.filter(value=end)["intended"].to_list(), float(end))
+            for end in (value.max(), value.min())
+        )
+        called = sentence_case(who[str(name)]) if name == PEOPLE else who[str(name)]
+        yield wording.recognised(called, hits, means[measures[0]], chance, best, worst, confidence)
 
 
 def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
     """Say what was intended, and which emotions nobody ever answers."""
     if not all(group.known for group in groups):
-        yield (
-            "raters of counted votes are not known: hit rates are of all votes pooled, and no "
-            "interval is about other raters"
-        )
+        yield wording.VOTES_ARE_POOLED
     yield from (text for group in groups for text in group.said)
-    yield f"What was intended stands in column {column!r} of the stimuli."
+    yield wording.intended_column(column)
     first = _first(groups)
     left_out = len(first.units) - np.unique(first.unit).size
     if left_out:
-        yield (f"{plural(left_out, 'stimulus', 'stimuli')} without an intended emotion: left out")
+        yield wording.without_intention(left_out)
     never = [
         first.categories[code] for code in first.intended if not (first.answered == code).any()
     ]
     if never:
-        yield f"never answered by {first.who}: {', '.join(never)}"
+        yield wording.never_answered(first.who, never)

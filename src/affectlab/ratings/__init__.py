@@ -37,11 +37,16 @@ from affectlab.ratings.scales import (
 from affectlab.ratings.schema import (
     ABOUT as ABOUT,
     BATCH_COLUMNS as BATCH_COLUMNS,
-    GUESSED as GUESSED,
     HUMAN_KINDS,
     MODEL_KINDS,
     RATER_KINDS as RATER_KINDS,
     ROW_COLUMNS as ROW_COLUMNS,
+    StepKind,
+)
+from affectlab.ratings.steps import (
+    Step,
+    fillings as fillings,
+    step as step,
 )
 from affectlab.ratings.storage import (
     check_ratings_path,
@@ -103,6 +108,8 @@ __all__ = [
     "Ratings",
     "RatingsDescription",
     "Scale",
+    "Step",
+    "StepKind",
     "check_ratings_path",
     "describe_ratings",
     "export_ratings",

@@ -9,11 +9,11 @@ from functools import cache
 
 import polars as pl
 
-from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.build import MISSING, is_number
 from affectlab.ratings.scale import Scale, folded
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess
 
 _LEAST = 3
 """How many different words it takes to tell an order; two are as often categories."""
@@ -192,7 +192,7 @@ def is_no_answer(word: str) -> bool:
 
 def read_words(
     columns: Mapping[str, pl.Series], known: DeclaredScales
-) -> tuple[Mapping[str, pl.Series], DeclaredScales, tuple[str, ...]]:
+) -> tuple[Mapping[str, pl.Series], DeclaredScales, History]:
     """Read answers in words that have an order, and words for no answer beside such or numbers.
 
     Parameters
@@ -238,22 +238,15 @@ def read_words(
         order = in_order(spelling.values(), least=_LEAST)
         if order:
             scales |= dict.fromkeys(labels, replace(Scale.ordinal(order), declared=False))
-            steps.append(
-                f"{GUESSED}answers have an order, from {order[0]!r} to {order[-1]!r} "
-                f"({option('scale', 'nominal:' + ','.join(order))} takes them without one)"
-            )
+            steps.append(guess(StepKind.ORDERED_WORDS, words=order))
     gone |= {label: words[label] - answers[label] for label in (*numbers, *scales)}
     if any(gone.values()):
         pairs = [(label, word) for label, own in gone.items() for word in own]
         none = pl.DataFrame(pairs, ["label", "word"], orient="row").with_columns(none=True)
         is_none = given.join(none, on=["label", "word"], how="left", maintain_order="left")["none"]
         columns = {**columns, "value": text.set(is_none.fill_null(value=False), None)}
-        said = sorted({word for _, word in pairs})
-        every = option("scale", "nominal:NAME,NAME")
-        steps.append(
-            f"{GUESSED}{quoted(said)} {'is' if len(said) == 1 else 'are'} no answer: "
-            f"{plural(int(is_none.sum() or 0), 'cell')} ({every} makes categories of all answers)"
-        )
+        said, n = sorted({word for _, word in pairs}), int(is_none.sum() or 0)
+        steps.append(guess(StepKind.NO_ANSWER_WORDS, words=said, n=n))
     if "label" in columns:
         known = replace(known, by_label={**scales, **known.by_label})
     elif scales:

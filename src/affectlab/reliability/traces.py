@@ -28,8 +28,8 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement import (
+    AnswerMatrix,
     Beside,
-    Panel,
     beside_concordance,
     beside_statistic,
     concordance_of_moments,
@@ -75,10 +75,10 @@ class _Traces:
         return replace(self, value=value)
 
     @cached_property
-    def panel(self) -> Panel:
+    def panel(self) -> AnswerMatrix:
         """Points as answers; stimuli are the units."""
         inside = self.stimulus >= 0
-        return Panel(self.value[:, inside], self.stimulus[inside], self.n_stimuli)
+        return AnswerMatrix(self.value[:, inside], self.stimulus[inside], self.n_stimuli)
 
     def mean(self) -> Floats:
         """Mean of the raters at each point, ``nan`` where there is nobody."""

@@ -961,13 +961,11 @@ def spread_of_raters(column: str, low: float, high: float, lowest: str, highest:
 
 
 RATER_COLUMNS = {
-    "mean": "Mean and SD: of all answers, over all labels.",
+    "mean": "Mean and SD: of all answers.",
     "share_of_scale": "Scale used: the share of its points that the rater chose at least once; "
     "where there are no steps, of its length between the lowest and the highest answer.",
-    "with_people": "With people: the mean agreement over all pairs with another person and all "
-    "labels for which it is defined.",
-    "correlation": "With the others: Spearman's correlation with their mean, averaged over the "
-    "labels for which it is defined.",
+    "with_people": "With people: the mean agreement of all pairs with another person.",
+    "correlation": "With the others: Spearman's correlation with their mean, label by label.",
     "bias": "Bias and inconsistency: an answer is the score of the stimulus, plus the bias of the "
     "rater, plus an error whose size is the inconsistency. Both are in points of the scale; biases "
     "average to zero.",

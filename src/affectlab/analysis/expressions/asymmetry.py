@@ -14,10 +14,10 @@ from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import check_confidence
+from affectlab.core.render.notes import status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.wording import status_text
 from affectlab.core.words import joined, option, plural, shown
 
 # Student's t-tests with their intervals, and the reason where there is none.

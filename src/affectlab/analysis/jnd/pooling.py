@@ -10,7 +10,7 @@ import numpy as np
 
 from affectlab.analysis.jnd.json_state import PlainState
 from affectlab.analysis.jnd.staircase import FrameStaircase, JndStatus, StaircaseResult, status_of
-from affectlab.analysis.jnd.wording import jnd_status_text, transition_status_text
+from affectlab.analysis.jnd.wording import end_status_text, jnd_status_text
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.facts import Cause, Reason
@@ -311,7 +311,14 @@ class TransitionJnd(PlainState):
         ends = "–".join(result.anchor for result in self.results)
         jnds = f"{number(self.n_jnds, 1)} JNDs [{number(self.low, 1)}, {number(self.high, 1)}]"
         frames = "" if self.frames is None else f", frames {', '.join(map(str, self.frames))}"
-        state = "" if self.ok else f"; {transition_status_text(self)}"
+        texts = [
+            end_status_text(end.anchor, end.status, end.reason)
+            for end in self.results
+            if not end.ok
+        ]
+        if self.reason is not None:
+            texts = [jnd_status_text(self.status, self.reason)]
+        state = "" if self.ok else f"; {'; '.join(texts)}"
         return f"TransitionJnd({ends}: {jnds}{frames}{state})"
 
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from affectlab.core.wording import reason_text
-
-if TYPE_CHECKING:
-    from affectlab.analysis.jnd.pooling import TransitionJnd
-    from affectlab.analysis.jnd.staircase import JndStatus
-    from affectlab.core.facts import Reason
+from affectlab.core.facts import Reason
 
 
-def jnd_status_text(status: JndStatus, reason: Reason | None) -> str:
+def jnd_status_text(status: str, reason: Reason | None) -> str:
     """Say what stands in the way of a result."""
-    return status.value if reason is None else f"{status.value}: {reason_text(reason)}"
+    return status if reason is None else f"{status}: {reason}"
 
 
-def transition_status_text(found: TransitionJnd) -> str:
-    """Say what stands in the way of five frames, from either end."""
-    if found.reason is not None:
-        return jnd_status_text(found.status, found.reason)
-    return "; ".join(
-        f"from {end.anchor}: {jnd_status_text(end.status, end.reason)}"
-        for end in found.results
-        if not end.ok
-    )
+def end_status_text(anchor: str, status: str, reason: Reason | None) -> str:
+    """Say the same of the run from one end."""
+    return f"from {anchor}: {jnd_status_text(status, reason)}"

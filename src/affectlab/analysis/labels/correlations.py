@@ -16,10 +16,10 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer
+from affectlab.core.render.notes import status_text
 from affectlab.core.statistic import Draws, from_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.wording import status_text
 from affectlab.core.words import joined, plural
 from affectlab.ratings import ClusterLike, Ratings, canonical, require_order, stimulus_clusters
 

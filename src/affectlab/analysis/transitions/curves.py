@@ -14,10 +14,10 @@ from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.files.columns import require_distinct
+from affectlab.core.render.notes import status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.wording import status_text
 from affectlab.core.words import plural
 
 # Times of the frames of a transition.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from affectlab.core.render.notes import status_text
 from affectlab.core.tables import Column
-from affectlab.core.wording import status_text
 from affectlab.core.words import count, number, percent, sentence_case, shown
 
 NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval", "value")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from affectlab.core.render.cells import NUMERIC, cell, head_of
+from affectlab.core.render.notes import notes_of
 from affectlab.core.tables import Table
-from affectlab.core.wording import notes_of
 from affectlab.core.words import count, shown
 
 _MOST = 30

@@ -11,8 +11,8 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from affectlab.core.render.cells import NUMERIC, cell, head_of
+from affectlab.core.render.notes import notes_of
 from affectlab.core.tables import Table
-from affectlab.core.wording import notes_of
 from affectlab.core.words import count, shown
 
 if TYPE_CHECKING:

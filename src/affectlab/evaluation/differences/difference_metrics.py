@@ -14,8 +14,9 @@ from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import infer
+from affectlab.core.render.notes import status_text
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
-from affectlab.core.wording import status_text, undefined_text
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import file_part, in_brackets, joined, number, plural
 from affectlab.evaluation.differences.comparison import compared
 from affectlab.evaluation.differences.logistic import LogisticFit

@@ -84,7 +84,7 @@ def steps_of(ratings: RatingsBase) -> list[str]:
     """Say where the answers come from, and what was done to them, as sentences."""
     source = [f"Source: {plain_source(ratings)}."] if ratings.source else []
     aside = [f"Set aside: {part}." for part in ratings.set_aside if part.count]
-    return [*source, *(sentence(step) for step in ratings.history), *aside]
+    return [*source, *(sentence(str(one)) for one in ratings.history), *aside]
 
 
 def name_of(ratings: RatingsBase) -> str:

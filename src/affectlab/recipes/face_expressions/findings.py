@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.wording import status_text, undefined_text
+from affectlab.core.render.notes import status_text
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import in_brackets, number
 from affectlab.recipes.face_expressions.figures import in_paper, score_pictures
 from affectlab.recipes.recipe import Finding, RecipeFigure

@@ -28,7 +28,7 @@ def summary_section(study: Study) -> Section:
     if summary.history:
         blocks += [
             Paragraph(wording.STEPS_TAKEN),
-            Bullets(summary.history),
+            Bullets(tuple(map(str, summary.history))),
         ]
     return Section("summary", "What was rated: a summary", tuple(blocks))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
@@ -48,6 +47,7 @@ from affectlab.ratings import (
     aggregated_raters,
     answered_rows,
     by_scale,
+    fillings,
     has_traces,
     model_tables,
     stimulus_clusters,
@@ -82,7 +82,6 @@ FEWEST_ITEMS = 10
 """Common stimuli below which agreement scatters widely."""
 
 
-_FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
 _SEVERAL = 10
 _STOPPED_AT_NO = 0.9
 _OUT_OF_PROTOCOL = 1 / 20
@@ -559,13 +558,12 @@ class Study:
     @cached_property
     def n_filled(self) -> int:
         """Absent answers that were taken as 0 before the report; at most, after later steps."""
-        found = (_FILLED.search(step) for step in self.summary.history)
-        return sum(int((m[1] or m[2]).replace(",", "")) for m in found if m)
+        return sum(one.n for one in fillings(self.summary.history))
 
     @property
     def filled_is_most(self) -> bool:
         """Whether later steps may have left some of the answers out that were taken as 0."""
-        return self.n_filled > 0 and not _FILLED.search(self.summary.history[-1])
+        return self.n_filled > 0 and fillings(self.summary.history)[-1].at_most
 
     @property
     def filled_note(self) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from affectlab._version import __version__
-from affectlab.core.wording import status_text
+from affectlab.core.render.notes import status_text
 from affectlab.core.words import count, number, plural
 from affectlab.study.dataset.codebook import ABOUT
 from affectlab.study.delivery import bundle_progress

@@ -10,7 +10,8 @@ import numpy as np
 from sqlalchemy import select
 
 from affectlab.core.errors import InputError
-from affectlab.core.wording import status_text, undefined_text
+from affectlab.core.render.notes import status_text
+from affectlab.core.wording import undefined_text
 from affectlab.core.words import number, plural
 from affectlab.study.dataset import collect
 from affectlab.study.store import Store, pseudonym
