@@ -301,7 +301,7 @@ def test_labels_by_another_name_are_named(tmp_path: Path) -> None:
         }
     )
     page = page_of(tmp_path, Ratings(frame, scale="binary", taxonomy="emonet_face"))
-    assert "labels with another name in the taxonomy: Hopelessness is Helplessness" in page
+    assert "Hopelessness is Helplessness" in page
     assert "pain is" not in page
 
 
