@@ -247,4 +247,6 @@ def test_careless_people_do_not_count_unless_they_are_asked_for() -> None:
     assert found.with_everyone.to_frame().equals(everyone.to_frame())
     assert found.to_frame("with_everyone").equals(everyone.to_frame())
     assert everyone.difference.frame["value"][0] > found.difference.frame["value"][0] + 0.1
-    assert found.sentences[0].startswith("Without p08 and p09, who are taken to be careless; ")
+    assert found.sentences[0].startswith(
+        "The answers of p08 and p09, who are taken to be careless, do not count; "
+    )
