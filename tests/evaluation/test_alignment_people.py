@@ -76,7 +76,7 @@ def test_one_person_cannot_show_how_people_agree() -> None:
     people, models = study(np.random.default_rng(17), 1, 40, 2, [1.5])
     found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts == {"m0": "undefined"}
-    assert "m0 cannot be placed: one person agrees with nobody else" in found.sentences[0]
+    assert "m0 cannot be placed: a single person has nobody to agree with" in found.sentences[0]
     assert any("One person" in note for note in found.notes)
     # The model's agreement with that person is still there.
     assert found.agreement["kappa", "m0"].value > 0.3
@@ -247,4 +247,6 @@ def test_careless_people_do_not_count_unless_they_are_asked_for() -> None:
     assert found.with_everyone.to_frame().equals(everyone.to_frame())
     assert found.to_frame("with_everyone").equals(everyone.to_frame())
     assert everyone.difference.frame["value"][0] > found.difference.frame["value"][0] + 0.1
-    assert found.sentences[0].startswith("Without p08 and p09, who are taken to be careless; ")
+    assert found.sentences[0].startswith(
+        "The answers of p08 and p09, who are taken to be careless, do not count; "
+    )

@@ -217,7 +217,8 @@ def of_answers() -> Iterator[str]:
     yield wording.partly_asked(["net"], 60, 70, 1)
     mean = row | {"status": "ok"}
     yield wording.recognised("people", mean, 0.2, (["joy"], 0.9), (["fear"], 0.5), 0.95)
-    yield wording.recognised("people", mean, np.nan, (["joy"], 0.9), (["joy"], 0.9), 0.95)
+    alike = (["joy", "awe"], 0.9)
+    yield wording.recognised("people", mean, np.nan, alike, alike, 0.95)
     yield wording.intended_column("emotion")
     yield wording.without_intention(2)
     yield wording.never_answered("people", ["fear"])

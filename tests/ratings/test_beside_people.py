@@ -12,7 +12,7 @@ from tests.ratings.told import facts, holds
 from affectlab.core.errors import InputError
 from affectlab.evaluation import alignment
 from affectlab.ratings import Ratings, Scale, StepKind, read_models
-from affectlab.ratings.beside_people import bare_name, beside_people, load_label_map
+from affectlab.ratings.beside.people import bare_name, beside_people, load_label_map
 
 FACES = tuple(f"img{k}" for k in range(4))
 

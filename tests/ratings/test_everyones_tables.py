@@ -189,7 +189,7 @@ def test_a_column_for_each_of_nine_raters(read: Read) -> None:
     content = (
         f"picture,set,{head}\np1,one,{','.join('123412341')}\np2,one,{','.join('543215432')}\n"
     )
-    with guessing(StepKind.SHAPE, why="columns are called after raters, or share words"):
+    with guessing(StepKind.SHAPE, rule="column per rater"):
         r = read(content)
     assert (r.n_raters, r.n_stimuli, r.n_ratings) == (9, 2, 18)
     assert r.stimuli["set"].to_list() == ["one", "one"]

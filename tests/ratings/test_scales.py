@@ -19,7 +19,7 @@ from affectlab.ratings import (
     read_models,
     read_ratings,
 )
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings.answers.arrays import answers_of
 from affectlab.ratings.scales import DeclaredScales
 
 TEXT = "1-7, category=nominal:joy,fear,anger, arousal=1-9, comment=text"

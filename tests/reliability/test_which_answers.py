@@ -164,7 +164,6 @@ class TestTraces:
             krippendorff_alpha,
             intraclass_correlation,
             variance_components,
-            lambda ratings: Study(ratings, n_boot=0).scores,
         ],
     )
     def test_the_first_moment_of_a_trace_is_no_answer(self, file, statistic) -> None:

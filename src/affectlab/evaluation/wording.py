@@ -59,7 +59,8 @@ VOTES_ARE_POOLED = (
 
 def recognised(
     who: str,
-    mean: Mapping[str, Any],
+    hits: Mapping[str, Any],
+    unbiased: Mapping[str, Any],
     chance: float,
     best: tuple[Sequence[str], float],
     worst: tuple[Sequence[str], float],
@@ -69,20 +70,39 @@ def recognised(
 
     Parameters
     ----------
+    hits, unbiased
+        Hit rate and unbiased hit rate, each with its interval.
     chance
         Unbiased hit rate that chance gives; ``nan`` where it is not known.
     best, worst
-        Emotions and their rate; the same where there is one emotion, or all are alike.
+        Emotions and their unbiased rate; the same where there is one emotion, or all are alike.
     """
-    text = f"{who}: unbiased hit rate {with_ends(mean, confidence)}"
+    text = f"{who}: hit rate {with_ends(hits, confidence)}, "
+    text += f"unbiased hit rate {with_ends(unbiased, confidence)}"
     if not math.isnan(chance):
-        text += f", chance {number(chance)}"
+        text += f" where chance gives {number(chance)}"
     if best[1] > worst[1]:
         text += (
-            f"; highest for {some(best[0], 3)} ({number(best[1])}) and lowest for "
-            f"{some(worst[0], 3)} ({number(worst[1])})"
+            f"; the unbiased rate is highest for {some(best[0], 3)} ({number(best[1])}) and lowest "
+            f"for {some(worst[0], 3)} ({number(worst[1])})"
         )
+    elif len(best[0]) > 1:
+        text += "; alike for all emotions"
     return f"{text}."
+
+
+def confused(pairs: Sequence[tuple[str, str, float]]) -> str:
+    """Emotions that are taken for others, with the share of their answers."""
+    listed = [f"{shown_} for {answered} ({percent(share)})" for shown_, answered, share in pairs]
+    return f"Most often taken for another emotion: {joined(listed)}."
+
+
+def missed_stimuli(names: Sequence[str], n: int) -> str:
+    """Stimuli of which another answer is as frequent as the intended one."""
+    return (
+        f"For {len(names)} of {plural(n, 'stimulus', 'stimuli')} another answer is at least as "
+        f"frequent as the intended one: {some([*map(shown, names)], 5)}."
+    )
 
 
 def intended_column(column: str) -> str:

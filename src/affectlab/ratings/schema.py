@@ -24,23 +24,6 @@ DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
 """What an empty cell of these columns means."""
 ROW_COLUMNS = ("text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at", "answers_as")
 """Optional columns that belong to a single answer."""
-ABOUT = {
-    "stimulus": "name of what was judged",
-    "rater": "who answered",
-    "rater_kind": "human, simulated, model or baseline",
-    "label": "what the value is about",
-    "value": "the answer, on the scale of its label; categories stand there by name",
-    "text": "what was written, or the text that was judged",
-    "session": "session of the rater",
-    "trial": "position of the trial in its session",
-    "trial_kind": "main; golden, with a known answer; repeat, asked again; or training",
-    "outcome": "ok, or why there is no value",
-    "rt_ms": "time from seeing to answering, in milliseconds",
-    "at": "when the answer came",
-    "answers_as": "the person as whom a model answers",
-    "scale": "scale of the answers about the label",
-}
-"""What the columns of a table of ratings hold, in phrases."""
 NO_ANSWER = "without any answer that can be used"
 """Why raters and stimuli are set aside."""
 BATCH_COLUMNS = ("step", "batch_kind")

@@ -21,6 +21,7 @@ from affectlab.core.words import plural, sentence_case, shown
 from affectlab.ratings import wording
 from affectlab.ratings.codes import pack
 from affectlab.ratings.derived import RatingsBase, has_traces, n_later, used_rows
+from affectlab.ratings.response_words import in_order
 from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
@@ -39,7 +40,6 @@ from affectlab.ratings.schema import (
     is_far_code,
 )
 from affectlab.ratings.steps import History
-from affectlab.ratings.wordings import in_order
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
 

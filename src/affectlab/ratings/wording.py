@@ -551,12 +551,24 @@ def models_by_name(names: Names) -> str:
     return f"{quoted(names)} {what}, by name ({option('raters', 'FILE')} says otherwise)"
 
 
+RULES = {
+    "row per answer": "no two rows have the same rater, stimulus and label",
+    "names that cross": "names of columns have two parts that cross",
+    "rows of nobody": "one column names what comes back, and none who answered",
+    "one rater": "each row is about something else, and none says who answered",
+    "column per rater": "columns are called after raters, or share words",
+    "column per stimulus": "each row is a sheet, and columns are called alike",
+    "counts of votes": "columns of counts add up to the same, or to another one",
+}
+"""What tells that a rule of reading holds."""
+
+
 @_step
-def shape(holds: str, how: str, why: str, other: str, varying: Names = ()) -> str:
+def shape(holds: str, how: str, rule: str, other: str, varying: Names = ()) -> str:
     left = (
         f"; {quoted(varying)} also {'varies' if len(varying) == 1 else 'vary'}" if varying else ""
     )
-    return f"read as {holds} ({how}), since {why}{left} ({other} reads it otherwise)"
+    return f"read as {holds} ({how}), since {RULES[rule]}{left} ({other} reads it otherwise)"
 
 
 # -- steps: what formats of tools need ------------------------------------------------------------
@@ -682,7 +694,7 @@ def repeated_answers(n: int, later: int, *, sessions: bool) -> str:
     components = option("variance_components", cli="affectlab reliability components")
     facet = f", and {components} takes sessions as a facet" if sessions else ""
     return (
-        f"{later:,} of {n:,} answers repeat a question to a rater: the first one counts; "
+        f"{later:,} of {n:,} answers repeat a question to a rater: the first counts; "
         f"{averaged} takes the mean of all{facet}."
     )
 
@@ -973,3 +985,22 @@ def two_people(rater: str, about: str, values: Names, column: str) -> str:
         f"rater {rater!r} has {about} {' and '.join(values)}, and column '{column}' tells them "
         f"apart; expected one {about} of each rater"
     )
+
+
+ABOUT = {
+    "stimulus": "name of what was judged",
+    "rater": "who answered",
+    "rater_kind": "human, simulated, model or baseline",
+    "label": "what the value is about",
+    "value": "the answer, on the scale of its label; categories stand there by name",
+    "text": "what was written, or the text that was judged",
+    "session": "session of the rater",
+    "trial": "position of the trial in its session",
+    "trial_kind": "main; golden, with a known answer; repeat, asked again; or training",
+    "outcome": "ok, or why there is no value",
+    "rt_ms": "time from seeing to answering, in milliseconds",
+    "at": "when the answer came",
+    "answers_as": "the person as whom a model answers",
+    "scale": "scale of the answers about the label",
+}
+"""What the columns of a table of ratings hold, in phrases."""

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
@@ -276,7 +277,11 @@ def preference_scale(
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
     shared["statistic"] = ("chance of being chosen", *what)
-    tables = [*result.tables, *_pairs(study, fit, jackknife, confidence, shared).tables]
+    pairs = _pairs(study, fit, jackknife, confidence, shared)
+    tables = [*result.tables, *pairs.tables]
+    never = pairs.frame.filter(pl.col("observed").is_nan()).select("system", "other").rows()
+    if never:
+        said.append(wording.never_compared(never))
     if position or choice.with_ties:
         effects = _effects(
             study,

@@ -17,6 +17,8 @@ from affectlab.core.words import (
     p_value,
     percent,
     plural,
+    shown,
+    some,
 )
 
 if TYPE_CHECKING:
@@ -296,3 +298,9 @@ def areas_left_out(confidence: float, n: int, cluster: str | None) -> str:
     if cluster is not None:
         groups = f"{plural(n, 'group')} of items that share a {cluster}"
     return f"{percent(confidence)} intervals from leaving out each of {groups}"
+
+
+def never_compared(pairs: Sequence[tuple[str, str]]) -> str:
+    """Systems that no item compares: their order follows from others alone."""
+    listed = some([f"{shown(first)} and {shown(second)}" for first, second in pairs], 5)
+    return f"Never compared directly, so placed by their other comparisons alone: {listed}."

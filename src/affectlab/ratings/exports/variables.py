@@ -12,8 +12,9 @@ from affectlab.core.words import plural
 from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import shared_scale
-from affectlab.ratings.schema import ABOUT, HUMAN_KINDS
+from affectlab.ratings.schema import HUMAN_KINDS
 from affectlab.ratings.storage import named_frame, plain_source
+from affectlab.ratings.wording import ABOUT
 
 _ONE = {"raters": "rater", "stimuli": "stimulus"}
 

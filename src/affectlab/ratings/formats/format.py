@@ -31,11 +31,11 @@ from affectlab.ratings.files import (
 )
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import Absent, ReadOptions, Wide
+from affectlab.ratings.response_words import read_words
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.schema import SetAside, StepKind, Unit
 from affectlab.ratings.steps import History, step
 from affectlab.ratings.table import Ratings
-from affectlab.ratings.wordings import read_words
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 

@@ -146,7 +146,7 @@ def _chosen_way(found: Completed, given: Mapping[str, Any]) -> Completed:
         StepKind.SHAPE,
         holds=best.holds,
         how=_options_of(best.options),
-        why=next(rule.why for rule in RULES if rule.name == best.rule),
+        rule=best.rule,
         other=others[0].command if others else command_of(best.made, {**given, **_swapped(best)}),
         varying=best.left,
     )

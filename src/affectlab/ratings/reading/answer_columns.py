@@ -13,7 +13,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import quoted
-from affectlab.ratings.beside_people import same_labels
+from affectlab.ratings.beside import same_labels
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.formats.table import TRUTHS, find_chosen, find_one, is_of_numbers
 from affectlab.ratings.scale import Scale, folded

@@ -14,11 +14,16 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.interface.spelling import spelled
 from affectlab.core.words import joined, on_command_line, option
-from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
+from affectlab.ratings.beside import (
+    LabelMap,
+    beside_people,
+    by_scale_of_models,
+    load_label_map,
+    on_own_scales,
+)
 from affectlab.ratings.files import Peek, as_path, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_one
-from affectlab.ratings.model_tables import by_scale_of_models, on_own_scales
 from affectlab.ratings.reading.answer_columns import AnswerColumns, answer_columns
 from affectlab.ratings.reading.prepared import with_mapping
 from affectlab.ratings.reading.read import read_ratings

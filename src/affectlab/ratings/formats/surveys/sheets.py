@@ -21,9 +21,9 @@ from affectlab.ratings.formats.records import Rejects, numbered
 from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.formats.table import meant
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.response_words import is_no_answer
 from affectlab.ratings.schema import StepKind
 from affectlab.ratings.steps import History, guess, step
-from affectlab.ratings.wordings import is_no_answer
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 PLATFORM = "of the platform"

@@ -7,8 +7,8 @@ import warnings
 import pytest
 
 from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.response_words import _LADDERS, in_order, is_no_answer
 from affectlab.ratings.steps import guess
-from affectlab.ratings.wordings import _LADDERS, in_order, is_no_answer
 
 
 def read(*words: str | None, **options: object) -> Ratings:

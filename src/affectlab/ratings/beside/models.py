@@ -10,7 +10,7 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import shown
-from affectlab.ratings.beside_people import beside_people
+from affectlab.ratings.beside.people import beside_people
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import shared_scale
 from affectlab.ratings.schema import StepKind
