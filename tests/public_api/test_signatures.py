@@ -29,6 +29,8 @@ OTHER_DEFAULTS = {
     ("affectlab.evaluation.fairness", "n_permutations"): None,
     # By default that of the times it is given.
     ("affectlab.analysis.sampling_interval", "confidence"): None,
+    # How many new ratings an interval holds, which is no interval of an estimate.
+    ("affectlab.models.heads.HeadBank.calibrate_intervals", "confidence"): 0.9,
     # How sure a detected face has to be, which is no interval.
     ("affectlab.models.differences.MediaPipeLandmarker.__init__", "confidence"): 0.5,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._output import check_file, check_folder, write_table
 from affectlab.cli.manifest import Parameter, Signature, read_signature
-from affectlab.cli.parameters import Option, arguments_of, as_switch, option_of
+from affectlab.cli.parameters import Option, arguments_of, as_switch, brief, option_of
 from affectlab.cli.reading import (
     COUNTS,
     EXTRA_OPTIONS,
@@ -81,8 +81,6 @@ class Declared:
     """What stands behind the verb in the example of its help."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
-    panels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Headings in the list of options, with the parameters below them."""
 
     @property
     def signature(self) -> Signature:
@@ -119,15 +117,19 @@ class Declared:
         """Options that only ``--config`` gives."""
         return [name for name, parameter in self.options.items() if parameter.is_rare]
 
+    @property
+    def epilogue(self) -> str:
+        """What the help says at its end: the options that only ``--config`` gives."""
+        lines = [f"- **{name}** {brief(self.options[name].help)}" for name in self.rarely]
+        return "\n".join(["With `--config NAME=VALUE`, too:", "", *lines]) if lines else ""
+
     def shown(self) -> list[inspect.Parameter]:
         """Make the options of the command line."""
-        groups = {name: heading for heading, names in self.panels.items() for name in names}
         places = isinstance(self, Command)
         return [
             option_of(
                 name,
                 parameter,
-                groups.get(name),
                 by_place=places and not parameter.by_name,
             )
             for name, parameter in self.options.items()
@@ -397,13 +399,11 @@ def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
 def _help(words: str, verb: Declared) -> str:
     signature = verb.signature
     pairs = isinstance(verb, Operation) and verb.takes_pairs
-    rare = ", ".join(verb.rarely)
     parts = [
         signature.summary,
         signature.text if isinstance(verb, Command) else signature.description,
         PAIRS if pairs else "",
         COUNTS if isinstance(verb, Operation) and verb.takes_counts else "",
-        f"With --config, too: {rare}." if rare else "",
         f"Example: affectlab {words} {verb.example}".rstrip(),
     ]
     return "\n\n".join(filter(None, parts))

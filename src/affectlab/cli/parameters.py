@@ -209,7 +209,7 @@ def option_of(
     else:
         kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
     said_here = "" if parameter.name == "seed" else parameter.help
-    text = _brief(said_here or _SAID.get(parameter.name, ""))
+    text = brief(said_here or _SAID.get(parameter.name, ""))
     if str not in kinds and any(get_origin(one) is dict for one in kinds):
         text = f"{text} As NAME=VALUE."
     said: dict[str, Any] = {
@@ -332,7 +332,8 @@ def _metavar(parameter: manifest.Parameter) -> str | None:
     return "PATH" if {Path, list[Path]} & set(kinds) and str not in kinds else None
 
 
-def _brief(text: str) -> str:
+def brief(text: str) -> str:
+    """Keep the first sentence of a long text."""
     text = re.sub(r" \(see [^()]*\)", "", text)
     if len(text) <= _LONG:
         return text

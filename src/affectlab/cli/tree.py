@@ -26,14 +26,6 @@ class Branch:
     epilogue: str | None = None
 
 
-_IMAGE_PANELS = {
-    "Loss": ("loss", "lam", "order", "ties", "temperature", "switch"),
-    "Training": (
-        *("select", "epochs", "steps", "batch", "learning_rate", "patience", "augment", "frozen"),
-        *("hidden", "ema", "precision", "device", "resume"),
-    ),
-}
-"""Headings of options of models of images."""
 _CATEGORIES = ("The categories are",)
 """Classes need no order."""
 
@@ -263,12 +255,6 @@ TREE = Branch(
                     "texts.csv --metric bart:facebook/bart-large-cnn --by source",
                     shows_result=True,
                     hidden=("confidence", "references"),
-                    panels={
-                        "What FILE holds": (
-                            *("reactions", "rater", "raters", "stimuli", "candidate"),
-                            *("reference", "image", "item", "images", "set_aside"),
-                        )
-                    },
                 ),
             },
         ),
@@ -280,12 +266,6 @@ TREE = Branch(
                     "cli.stimuli.texts:curate",
                     "RC_2019-01.zst --plan plan.toml --out curated/",
                     hidden=("part_rows", "resume", "steps"),
-                    panels={
-                        "Pilot, where no column holds predicted emotions": (
-                            *("pilot", "pilot_answers", "pilot_model", "pilot_annotator"),
-                            "pilot_agree",
-                        )
-                    },
                 ),
                 "corpus": Command("cli.stimuli.texts:corpus", "goemotions_raw.csv --out corpus/"),
                 "taxonomy": Branch(
@@ -296,9 +276,6 @@ TREE = Branch(
                             "cli.stimuli.taxonomy:build",
                             "texts.csv --out mine",
                             hidden=("folder",),
-                            panels={
-                                "Language model": ("model", "url", "key_env", "parallel", "free")
-                            },
                         ),
                         "apply": Command(
                             "cli.stimuli.taxonomy:apply",
@@ -322,13 +299,6 @@ TREE = Branch(
                 "frames": Command(
                     "cli.stimuli.transitions:frames",
                     "transitions/ --out five",
-                    panels={
-                        "Source": (
-                            *("direction", "ends", "layout", "names", "cameras"),
-                            *("expressions", "fps"),
-                        ),
-                        "Pictures": ("crop", "size"),
-                    },
                 ),
                 "pairs": Command("cli.stimuli.transitions:pairs", "frames.csv --out pairs.csv"),
                 "captions": Command(
@@ -345,12 +315,6 @@ TREE = Branch(
                 "init": Command(
                     "cli.study.design:init",
                     "my-study.toml --protocol multilabel",
-                    panels={
-                        "Errors of two models (protocol preference-errors)": (
-                            *("models", "truth", "taxonomy", "score", "sample", "items"),
-                            *("decisions", "most", "raters"),
-                        )
-                    },
                 ),
                 "check": Command("cli.study.design:check", "examples/study-faces.toml"),
                 "invite": Command(
@@ -360,7 +324,6 @@ TREE = Branch(
                 "serve": Command(
                     "cli.study.running:serve",
                     "examples/study-faces.toml",
-                    panels={"Limits": ("entries_per_minute", "requests_per_second")},
                 ),
                 "simulate": Command("cli.study.running:simulate", "examples/study-faces.toml"),
                 "status": Command("cli.study.answers:status", "examples/study-faces.toml"),
@@ -388,7 +351,6 @@ TREE = Branch(
             "cli.embed:embed",
             "faces/ --out embeddings",
             hidden=("path",),
-            panels={"Where it is computed": ("device", "precision", "runner", "partitions")},
         ),
         "train": Branch(
             "Train models; each becomes a rater.",
@@ -396,60 +358,30 @@ TREE = Branch(
                 "text": Command(
                     "cli.train.text:text",
                     "train.tsv --dev dev.tsv --out model/ --report report/",
-                    panels={"Chosen on dev": ("thresholds", "at_least_one", "calibration")},
                 ),
                 "heads": Command(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
                     alone=True,
-                    panels={
-                        "First stage": ("big", "big_embeddings", "big_epochs", "big_absent"),
-                        "Training": (
-                            *("epochs", "batch", "learning_rate", "early_stopping", "cap"),
-                            *("precision", "device", "resume"),
-                        ),
-                        "Judging and calibration": (
-                            *("held_out", "dev", "dev_embeddings", "neutral", "figures"),
-                            "report",
-                        ),
-                    },
                 ),
                 "difference": Command(
                     "cli.train.learned:difference",
                     "scores.csv --embeddings emb/ --out metric/",
                     alone=True,
-                    panels={
-                        "Judging": (
-                            *("test_actors", "splits", "n_boot", "splits_out", "baseline"),
-                            "predictions",
-                        )
-                    },
                 ),
                 "vision": Command(
                     "cli.train.images:vision",
                     "photos/ --backbone embedding:clip --loss rank --out model/",
-                    panels=_IMAGE_PANELS,
                 ),
                 "semi": Command(
                     "cli.train.images:semi",
                     "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
                     alone=True,
-                    panels={
-                        "Unlabelled images": (
-                            *("strategy", "settings", "unlabelled", "labelled_fraction", "ratio"),
-                            "lam_u",
-                        ),
-                        **_IMAGE_PANELS,
-                    },
                 ),
                 "preference": Command(
                     "cli.train.learned:preference",
                     "judgements.csv --scores scores.csv --out metric/",
                     alone=True,
-                    panels={
-                        "Tuning BARTScore": ("model", "texts", "context", "examples", "device"),
-                        "Judging": ("cluster", "folds", "repeats", "n_boot", "table"),
-                    },
                 ),
             },
         ),
@@ -473,14 +405,6 @@ TREE = Branch(
                     "cli.rate.vlm:vlm",
                     "faces/ --model openai/gpt-4o-mini --out gpt --at-most 5",
                     hidden=("ledger",),
-                    panels={
-                        "Prompt": ("protocol", "style", "examples", "at_most", "reasons"),
-                        "Model that is asked": ("temperature", "base_url"),
-                        "Limits and controls": (
-                            *("budget_usd", "price_in", "price_out", "limit", "control"),
-                            "dry_run",
-                        ),
-                    },
                 ),
                 "others": Command("cli.rate.others:others", "faces/ --rater hume --out hume"),
                 "difference": Command(
@@ -490,12 +414,6 @@ TREE = Branch(
                 "reactions": Command(
                     "cli.rate.reactions:reactions",
                     "pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv",
-                    panels={
-                        "Vision-language model": (
-                            *("vlm", "base_url", "budget_usd", "price_in", "price_out"),
-                            "dry_run",
-                        )
-                    },
                 ),
             },
         ),
@@ -562,12 +480,6 @@ TREE = Branch(
                 "hinted": Command(
                     "cli.rate.vlm:hinted",
                     "plan.toml --out big --model openai/gpt-4o-mini",
-                    panels={
-                        "Model that is asked": (
-                            *("model", "protocol", "temperature", "base_url", "budget_usd"),
-                            *("price_in", "price_out"),
-                        )
-                    },
                 ),
             },
         ),
@@ -667,6 +579,6 @@ def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
     more = {"help_flags": _HELP, **_BELOW, **more}
     if not asked:
         return App(words[-1], help=read_summary(verb.place), **more)
-    app = App(words[-1], **more)
+    app = App(words[-1], **{**more, "help_epilogue": verb.epilogue})
     app.default(as_command(verb_of(" ".join(words), verb)))
     return app

@@ -214,7 +214,7 @@ def user(
             out.finish(rows)
             return
         if change == "add":
-            done = add_account(store, name, _password(), role, by=_BY).role
+            done: str = add_account(store, name, _password(), role, by=_BY).role
         elif change == "role":
             set_role(store, name, role, by=_BY)
             done = role
