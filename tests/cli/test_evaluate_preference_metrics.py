@@ -63,7 +63,7 @@ def test_published_counts_with_the_items_that_were_judged() -> None:
     assert "machine is good on 138 of 382 items with a verdict (36.1 %" in text
     assert "118 of 500 items have no verdict" in text
     shares = result("verdicts", PUBLISHED, "--sampled", 500)["verdict_shares"]
-    rows = {(row["statistic"], row["of_what"]): row for row in shares}
+    rows = {(row["measure"], row["of_what"]): row for row in shares}
     assert rows["ratio", "human to machine"]["value"] == pytest.approx(233 / 91)
     assert rows["decided", "items"]["count"] == 382
     assert "sampled 100" in flat(run("verdicts", PUBLISHED, "--sampled", 100, code=2).stderr)
@@ -102,7 +102,7 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
         "preference_metrics_by_source.svg",
     } <= names
     shares = result("verdicts", judged, *SCALE, "--stimuli", items)["verdict_shares"]
-    decided = {row["statistic"]: row for row in shares}["decided"]
+    decided = {row["measure"]: row for row in shares}["decided"]
     assert decided["of"] == 180
     text = run("metrics", *options, "--n-boot", 200).stdout
     assert max(map(len, text.splitlines())) <= 100
