@@ -50,6 +50,15 @@ class InputError(AffectlabError, ValueError):
     """
 
     __module__ = "affectlab"
+    is_placed = False
+    """Whether the sentence begins with the file or the table that it is about."""
+
+    @classmethod
+    def placed(cls, sentence: str) -> Self:
+        """Say what cannot be used in a sentence that begins with where it stands."""
+        made = cls(sentence)
+        made.is_placed = True
+        return made
 
 
 class MissingDependencyError(AffectlabError, ImportError):

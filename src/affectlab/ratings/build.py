@@ -19,7 +19,6 @@ from affectlab.ratings.files import (
     Ledger,
     Locate,
     OnBad,
-    PlacedError,
     Problem,
     plain_column,
     row_number,
@@ -415,7 +414,7 @@ def check_columns(
     answer = "text" if "text" in columns else "value"
     require_columns(columns, ("stimulus", "rater", answer))
     if len(columns["stimulus"]) == 0:
-        raise PlacedError(empty)
+        raise InputError.placed(empty)
     for name in ("stimulus", "rater", "label"):
         if name in columns:
             columns[name] = as_categories(columns[name].alias(name))

@@ -57,7 +57,7 @@ class Ballots:
         if self.listed:
             return np.ones(len(self.value), dtype=np.bool_)
         asked = ~np.isnan(self.value).all(axis=0)
-        complete: Bools = ~np.isnan(self.value[:, asked]).any(axis=1)
+        complete: Bools = np.all(~np.isnan(self.value[:, asked]), axis=1)
         return complete
 
 

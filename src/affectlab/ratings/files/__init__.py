@@ -26,7 +26,6 @@ from affectlab.ratings.files.ledger import (
     Locate as Locate,
     OnBad as OnBad,
     Place as Place,
-    PlacedError as PlacedError,
     Problem as Problem,
     row_number as row_number,
 )

@@ -48,10 +48,6 @@ Locate = Callable[[int], Place]
 Rows = NDArray[np.intp]
 
 
-class PlacedError(InputError):
-    """Input that cannot be used, and where it stands."""
-
-
 @dataclass(frozen=True)
 class Problem:
     """Rows that share one thing that is wrong with them."""
@@ -105,7 +101,9 @@ class Ledger:
                 return
         if self.on_bad == "raise" and not always_aside:
             first = int(rows[0])
-            raise PlacedError(f"{self.place(first)}: {problem.say(first)}{self._more(len(rows))}")
+            raise InputError.placed(
+                f"{self.place(first)}: {problem.say(first)}{self._more(len(rows))}"
+            )
         self._dropped.append(rows)
         self._record(problem.reason, rows, problem.kind)
 
@@ -136,7 +134,7 @@ class Ledger:
             missing = np.flatnonzero(columns[name].is_null().to_numpy())
             if self.on_bad == "raise":
                 place, more = self.place(int(missing[0])), self._more(len(missing))
-                raise PlacedError(f"{place}: {name} is empty; expected a name{more}")
+                raise InputError.placed(f"{place}: {name} is empty; expected a name{more}")
             self._record(f"{name} is empty", missing)
             keep = columns[name].is_not_null()
             original = np.flatnonzero(keep.to_numpy())

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import Peek, series_of
+from affectlab.ratings.files import Peek, Place as RowPlace, series_of
 from affectlab.ratings.formats.format import Contents, Format, Sure
 from affectlab.ratings.formats.records import Rejects, Unusable, json_records
 from affectlab.ratings.options import ReadOptions
@@ -178,7 +178,7 @@ class Answers(Format, ABC):
             scale = DeclaredScales(scales.get("", scale.default))
         return Contents(
             columns,
-            lambda row: Place(places[rows[row][0]], head.path),
+            lambda row: RowPlace(places[rows[row][0]], head.path),
             scale=scale,
             raters=raters.unique("rater", keep="first", maintain_order=True),
             stimuli=_stimuli(answers),

@@ -25,7 +25,6 @@ from affectlab.ratings.files import (
     Locate,
     OnBad,
     Peek,
-    PlacedError,
     read_columns,
     typed_column,
 )
@@ -202,9 +201,9 @@ class Contents:
                 history=history,
                 split=False,
             )
-        except PlacedError:
-            raise
         except InputError as error:
+            if error.is_placed:
+                raise
             raise InputError(f"{source}: {error}") from None
 
     def check(self, ratings: Ratings) -> None:

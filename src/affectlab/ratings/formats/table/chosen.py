@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -182,7 +182,7 @@ def choices(
     return Chosen(made, _of(locate, repeated), tuple(aside), joined_step(joined))
 
 
-def _of(locate: Locate, rows: NDArray[np.intp]) -> Callable[[int], str]:
+def _of(locate: Locate, rows: NDArray[np.intp]) -> Locate:
     return lambda row: locate(int(rows[row]))
 
 
