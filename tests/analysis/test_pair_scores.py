@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.analysis.pair_tables import inter_pair, intra_pair, table_of
 
-from affectlab.analysis import pair_scores
+from affectlab.analysis import pair_scores, wording
 from affectlab.analysis.frames import place_of_role, placed
 from affectlab.analysis.pairs import PairScores
 from affectlab.core.errors import InputError
@@ -154,7 +154,7 @@ def test_what_is_left_out_is_said() -> None:
     more = pl.concat([PAIRS.with_columns(value=pl.Series([1.0, None, 2.0])), known], how="diagonal")
     found = pair_scores(more)
     assert len(found) == 2
-    assert found.notes == ("1 pair of kind 'known' left out", "1 pair without a score left out")
+    assert found.notes == (wording.other_kinds(1, ["known"]), wording.unscored(1))
 
 
 @pytest.mark.parametrize(
