@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ from cyclopts import App
 from tests.cli.command import run_here
 from tests.public_api.commands import options_of, verbs_of
 
-from affectlab.cli.tree import make_parser
+from affectlab.cli.tree import find_verb, make_parser
 from affectlab.evaluation import leaderboard
 from affectlab.ratings import Ratings
 from affectlab.reliability import load_policy
@@ -97,6 +98,9 @@ def test_commands_exist(page: Path, commands: App) -> None:
             assert rest[0] in verbs_of(command), line
             command = command[rest.pop(0)]
         known = {name for option in options_of(command) for name in option.names} | {"--help"}
-        for word in rest:
+        verb = find_verb(words[1:])
+        for word, following in pairwise([*rest, ""]):
             if word.startswith("-"):
                 assert word in known, line
+            if word == "--config" and "=" in following and verb is not None:
+                assert following.partition("=")[0] in verb.options, line

@@ -24,7 +24,7 @@ from affectlab.core.statistic import (
     from_sums,
 )
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings.answers.arrays import answers_of
 from affectlab.reliability import (
     fleiss_kappa,
     gwet_ac,

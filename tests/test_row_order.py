@@ -464,7 +464,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     ],
     "pilot_report": lambda s: reliability.pilot_report(s(FACES), n_splits=3, seed=1),
     "plan": lambda s: reliability.plan(
-        s(FACES), target="interval", goal=10, n_pilots=3, n_sim=8, seed=1
+        s(FACES), quantity="interval", goal=10, n_pilots=3, n_sim=8, seed=1
     ),
     "ppca": lambda s: reliability.ppca(s(TICKS), seed=1),
     "split_half": lambda s: reliability.split_half(s(PANEL), n_splits=5, seed=1),

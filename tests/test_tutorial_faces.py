@@ -82,7 +82,7 @@ NEAR = {
     "train heads": 0.1,
     "calibrate heads": 0.5,
     "evaluate alignment": 0.1,
-    "evaluate published": 0.1,
+    "emonet-face published": 0.1,
     "rate vlm": 0.001,
 }
 """How far numbers may be from those of the page: heads are trained on processors that round in
@@ -119,7 +119,7 @@ def _numbers(texts: Iterable[str]) -> list[float]:
 
 def _far(number: float, command: str) -> float:
     """People won against, of six, are counted, also in per cent; all else is measured."""
-    if command not in ("evaluate alignment", "evaluate published") or -1 < number < 1:
+    if command not in ("evaluate alignment", "emonet-face published") or -1 < number < 1:
         return NEAR[command]
     return 2 if number.is_integer() else 200 / 6
 

@@ -101,7 +101,7 @@ OF_RATERS = {
     *("screen", "duplicate_raters", "subject_model", "variance_components", "mixed_model"),
     *("plan", "plan_model", "pilot_report", "choose_golden", "dawid_skene", "pairwise_kappa"),
     *("interrater_correlation", "intraclass_correlation", "split_half", "self_consistency"),
-    *("concordance", "alignment", "human_ceiling", "alt_test", "kappa_of_pairs"),
+    *("concordance", "alignment", "human_ceiling", "alt_test"),
     *("published_tables", "spearman_with_people", "discrepancy", "rater_severity"),
 }
 

@@ -146,17 +146,17 @@ def test_p_values_count_a_text_once() -> None:
     assert crab["p"] == pytest.approx(1 / 2)
     assert sad["p"] == pytest.approx(1 / 4)
     assert set(found.top("low")["word"]) == {"crab"}
-    assert found.top("low", rule="holm").height == 0
+    assert found.top("low", criterion="holm").height == 0
 
 
-def test_rules_that_correct_for_many_words() -> None:
+def test_criteria_that_correct_for_many_words() -> None:
     texts = ["good a", "good b", "good c", "bad d", "bad e", "bad f"] * 20
     found = log_odds(texts, (["up"] * 3 + ["down"] * 3) * 20)
-    for rule in ("holm", "bh"):
-        frame = found.top("up", rule=rule)
+    for criterion in ("holm", "bh"):
+        frame = found.top("up", criterion=criterion)
         assert frame["word"][0] == "good"
         assert "bad" not in frame["word"].to_list()
-    with pytest.raises(InputError, match="unknown rule"):
+    with pytest.raises(InputError, match="unknown criterion"):
         found.kept("bonferroni")
 
 

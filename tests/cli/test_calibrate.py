@@ -54,7 +54,7 @@ def calibrate(*more: str, code: int = 0) -> Any:
 
 def test_all_three_steps(place: Path) -> None:
     done = calibrate(
-        *("--intervals", "rest.csv", "--level", "0.8", "--neutral", "calm", "--json"),
+        *("--intervals", "rest.csv", "--confidence", "0.8", "--neutral", "calm", "--json"),
         *("--scale", "scale.csv", "--embeddings", "emb"),
     )
     answer = json.loads(done.stdout)
@@ -113,7 +113,7 @@ def test_the_same_stimuli_for_both_warn(place: Path) -> None:
 def test_too_few_ratings_for_an_interval_are_said(place: Path) -> None:
     table = read_ratings("rest.csv")
     table.select(stimuli=list(table.stimulus_names[:30])).write("few.csv")
-    done = calibrate(*("--intervals", "few.csv", "--embeddings", "emb", "--level", "0.95"))
+    done = calibrate(*("--intervals", "few.csv", "--embeddings", "emb", "--confidence", "0.95"))
     assert "12 of 12 bins of labels and scores have too few ratings for 0.95" in " ".join(
         done.stderr.split()
     )
@@ -127,7 +127,7 @@ def test_too_few_ratings_for_an_interval_are_said(place: Path) -> None:
         (("--scale", "scale.csv"), "expected --embeddings as well"),
         (("--neutral", "other"), "the neutral stimuli come from encoder"),
         (("--neutral", "nowhere"), "nowhere"),
-        (("--intervals", "rest.csv", "--embeddings", "emb", "--level", "1"), "level = 1"),
+        (("--intervals", "rest.csv", "--embeddings", "emb", "--confidence", "1"), "confidence 1"),
         (("--scale", "scale.csv", "--embeddings", "other"), "come from encoder"),
         (("--neutral", "calm", "--out", "emb"), "holds other files"),
     ],

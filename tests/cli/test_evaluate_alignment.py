@@ -225,13 +225,13 @@ def test_the_example_of_the_tutorial() -> None:
     options = ("--wide", "labels", "--scale", "0-7", "--models", EXAMPLES / "model.csv")
     words = plain(run(EXAMPLES / "people.csv", *options).stdout)
     assert words.startswith(
-        "Without gus, who is taken to be careless; with these answers every verdict would be the "
-        "same. model is not shown"
+        "The answers of gus, who is taken to be careless, do not count; with them every verdict "
+        "would be the same. model is not shown"
     )
     assert "model is not shown to be inside the human range" in words
-    assert "(6 people, 120 stimuli, 8 labels)" in words
+    assert "6 people, 120 stimuli, 8 labels)" in words
     everyone = plain(run(EXAMPLES / "people.csv", *options, "--without", "none").stdout)
-    assert "(7 people, 120 stimuli, 8 labels)" in everyone
+    assert "7 people, 120 stimuli, 8 labels)" in everyone
     assert "gus (0.000)" in everyone
 
 

@@ -77,7 +77,7 @@ def test_a_planted_gap_is_printed_drawn_and_written(files: dict[str, Path], tmp_
 
 
 def test_json(files: dict[str, Path]) -> None:
-    options = ("--by", "stimulus.gender", "--n-boot", "50", "--people", "--json")
+    options = ("--by", "stimulus.gender", "--n-boot", "50", "--config", "people=true", "--json")
     content: dict[str, Any] = json.loads(run(*reading(files, *options)).stdout)
     assert content["schema"] == "affectlab/evaluate-fairness/1"
     found = content["result"]

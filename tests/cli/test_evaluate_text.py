@@ -102,7 +102,16 @@ def test_scores_and_means(places: dict[str, str], table: Path, tmp_path: Path) -
 
 def test_parts_and_parquet(places: dict[str, str], table: Path, tmp_path: Path) -> None:
     to = tmp_path / "scores.parquet"
-    run(table, "--metric", f"bart:{places['bart']}", "--parts", "--out", to, "--quiet")
+    run(
+        table,
+        "--metric",
+        f"bart:{places['bart']}",
+        "--config",
+        "parts=true",
+        "--out",
+        to,
+        "--quiet",
+    )
     names = pl.read_parquet(to)["metric"].unique().to_list()
     assert sorted(name.split()[1] for name in names) == ["f", "precision", "recall"]
 
@@ -130,7 +139,7 @@ def test_set_aside(places: dict[str, str], table: Path) -> None:
     clip = ("--metric", f"clip:{places['clip']}")
     done = run(table, *clip, code=2)
     assert "row 1: the candidate is empty" in " ".join(done.stderr.split())
-    found = json.loads(run(table, *clip, "--set-aside", "--json").stdout)["result"]
+    found = json.loads(run(table, *clip, "--config", "set_aside=true", "--json").stdout)["result"]
     found = found["settings"]
     assert (found["n_items"], found["n_set_aside"]) == (7, 5)
     assert any("p1.png cannot be read" in sentence for sentence in found["set_aside"])
@@ -150,7 +159,14 @@ def test_reactions_of_a_model(places: dict[str, str], tmp_path: Path) -> None:
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     kinds = tmp_path / "raters.csv"
     kinds.write_text("rater,rater_kind\nann,human\nbob,human\nblip,model\n", encoding="utf-8")
-    asked = (file, "--reactions", "--raters", kinds, "--metric", f"bart:{places['bart']}")
+    asked = (
+        file,
+        "--reactions",
+        "--config",
+        f"raters={kinds}",
+        "--metric",
+        f"bart:{places['bart']}",
+    )
     found = json.loads(run(*asked, "--by", "rater", "--json").stdout)["result"]
     own = BartScore(places["bart"], device="cpu").score(
         [SENTENCES[(k + 2) % 6] for k in range(6)],
@@ -167,7 +183,9 @@ def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], tabl
     frame.write_csv(table)
     asked = (table, "--metric", f"clip:{places['clip']},sentence=socratis")
     assert "row 3: the emotion is empty" in " ".join(run(*asked, code=2).stderr.split())
-    found = json.loads(run(*asked, "--set-aside", "--json").stdout)["result"]["settings"]
+    found = json.loads(run(*asked, "--config", "set_aside=true", "--json").stdout)["result"][
+        "settings"
+    ]
     assert (found["n_items"], found["n_set_aside"]) == (11, 1)
 
 

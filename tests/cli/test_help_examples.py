@@ -37,7 +37,7 @@ ELSEWHERE = {
     "rate vision": "a trained model; tests/cli/test_rate_vision.py trains one",
     "rate vlm": "a hosted model",
     "rate others": "a hosted service",
-    "rate hinted": "a hosted model",
+    "emonet-face hinted": "a hosted model",
     "rate reactions": "weights of a published model",
     "ratings fetch": "a published data set",
     "reproduce": "a published data set",
@@ -45,7 +45,7 @@ ELSEWHERE = {
     "doctor": "minutes to import all libraries; tests/cli/test_doctor.py imports some",
     "study serve": "runs until it is interrupted; tests/study serve studies",
     "study pay": "an account at a platform; tests/study pay at a local server",
-    "analyze jnd-strips": "films of the pairs; tests/cli/test_analyze_jnd.py films some",
+    "face-expressions jnd-strips": "films of the pairs; test_face_expressions_jnd.py films some",
     "study erase": "the pseudonym of someone who took part",
     "study bonus": "an account at a platform; tests/study pay at a local server",
 }
@@ -207,7 +207,7 @@ def _piloted(path: Path) -> None:
 
 def _with_an_account(path: Path) -> None:
     _copied(EXAMPLES)(path.parent)
-    run_here("study", "user", "add", path, "anna")
+    run_here("study", "user", path, "add", "anna")
 
 
 def _copied(source: Path) -> Callable[[Path], None]:
@@ -327,17 +327,13 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     "study golden": {"my-study.toml": _piloted},
     "study approve": {"my-study.toml": _answered},
     "study reject": {"my-study.toml": _answered},
-    **{
-        f"study user {verb}": {"examples/study-faces.toml": _with_an_account}
-        for verb in ("role", "password", "remove")
-    },
 }
 """Files of the same name that hold something else for a verb."""
 
 
 def _makers(verb: str) -> dict[str, Callable[[Path], None]]:
     makers = dict(FILES)
-    if "pairs.csv" in DECLARED[verb].example and verb.startswith("analyze"):
+    if "pairs.csv" in DECLARED[verb].example and verb.startswith("face-expressions"):
         makers["ratings.csv"] = _pairs
     if verb == "study init":
         del makers["my-study.toml"]

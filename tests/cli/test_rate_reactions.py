@@ -78,9 +78,17 @@ def test_sampling_text_only_and_examples(place: Path, tmp_path: Path) -> None:
     to = tmp_path / "sampled.parquet"
     done = rate(
         place,
-        *("--model", place / "tiny-t5", "--text-only", "--temperature", 0.9, "--top-p", 0.8),
-        *("--n", 2, "--seed", 4, "--max-tokens", 7, "--out", to),
-        *("--examples", place / "people.csv", "--shots", 2, "--limit", 3),
+        *(
+            "--model",
+            place / "tiny-t5",
+            "--text-only",
+            "--temperature",
+            0.9,
+            "--config",
+            "top_p=0.8",
+        ),
+        *("--config", "n=2", "--seed", 4, "--config", "max_tokens=7", "--out", to),
+        *("--examples", place / "people.csv", "--config", "shots=2", "--limit", 3),
     )
     assert "wrote 6 reactions to 2 pairs" in done.stdout
     ratings = read_ratings(to)
@@ -116,17 +124,21 @@ def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_pat
     to = tmp_path / "vlm.csv"
     with FakeServer(lambda call: chat("Because of it.")) as server:
         options = ("--vlm", "openai-api/fake/m", "--base-url", server.url, "--out", to)
-        planned = rate(place, *options, "--price-in", 2, "--price-out", 8, "--dry-run")
+        planned = rate(
+            place, *options, "--config", "price_in=2", "--config", "price_out=8", "--dry-run"
+        )
         assert not server.calls
         assert not to.exists()
         assert "9 questions to openai-api/fake/m" in planned.stdout
         assert "cost: about $" in planned.stdout
         assert "Why does a person feel sad after seeing this image" in planned.stdout
-        stopped = rate(place, *options, "--budget-requests", 4, "--concurrency", 1, code=1)
+        stopped = rate(
+            place, *options, "--config", "budget_requests=4", "--config", "concurrency=1", code=1
+        )
         assert "stopped" in stopped.stderr
         told = json.loads(rate(place, *options, "--dry-run", "--json").stdout)["result"]
         assert (told["n_questions"], told["n_kept"], told["cost"]) == (9, 4, None)
-        done = rate(place, *options, "--price-in", 2, "--price-out", 8)
+        done = rate(place, *options, "--config", "price_in=2", "--config", "price_out=8")
         assert len(server.calls) == 9
         assert {call.text for call in server.calls} == {reaction_prompt(one) for one in items}
         assert {call.body["max_tokens"] for call in server.calls} == {100}
@@ -144,13 +156,13 @@ def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_pat
         (("--vlm", "b/c", "--likelihood", "x.csv"), "--likelihood needs the probabilities"),
         (("--model", "T5", "--dry-run"), "expected --vlm beside it"),
         (("--model", "./none"), "no such folder"),
-        (("--model", "T5", "--text-only", "--emotion", "feeling"), "'feeling'"),
-        (("--model", "T5", "--text-only", "--n", "2"), "n 2 with temperature 0"),
+        (("--model", "T5", "--text-only", "--config", "emotion=feeling"), "'feeling'"),
+        (("--model", "T5", "--text-only", "--config", "n=2"), "n 2 with temperature 0"),
         (("--model", "T5"), "reads no images; expected BLIP-2"),
-        (("--model", "T5", "--text-only", "--device", "abacus"), '"abacus"'),
+        (("--model", "T5", "--text-only", "--config", "device=abacus"), "'abacus'"),
         (("--model", "T5", "--text-only", "--examples", "none.csv"), "there is no such file"),
         (
-            ("--model", "T5", "--text-only", "--examples", "PEOPLE", "--shots", "5"),
+            ("--model", "T5", "--text-only", "--examples", "PEOPLE", "--config", "shots=5"),
             "there are reactions to 4 other pairs",
         ),
     ],

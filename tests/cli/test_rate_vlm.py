@@ -36,7 +36,7 @@ def ask(faces: Path, server: FakeServer, to: Path, *more: object, code: int = 0)
 
 def test_images_become_ratings(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3, Fear=0)) as server:
-        done = ask(faces, server, tmp_path, "--price-in", 2, "--price-out", 8)
+        done = ask(faces, server, tmp_path, "--config", "price_in=2", "--config", "price_out=8")
         assert len(server.calls) == 4
         assert server.calls[0].body["temperature"] == 0
         again = ask(faces, server, tmp_path)
@@ -56,7 +56,7 @@ def test_another_rater_needs_another_folder(faces: Path, tmp_path: Path) -> None
     with FakeServer(lambda call: values(Awe=3)) as server:
         ask(faces, server, tmp_path)
         before = (tmp_path / "ratings.parquet").read_bytes()
-        done = ask(faces, server, tmp_path, "--rater", "somebody else", code=2)
+        done = ask(faces, server, tmp_path, "--config", "rater=somebody else", code=2)
         assert len(server.calls) == 4
     assert "expected another folder for 'somebody else'" in done.stderr
     assert (tmp_path / "ratings.parquet").read_bytes() == before
@@ -71,7 +71,7 @@ def test_json(faces: Path, tmp_path: Path) -> None:
             faces / "faces.csv",
             server,
             tmp_path,
-            *("--json", "--control", "decoy_hint", "--concurrency", 1, "--limit", 3),
+            *("--json", "--control", "decoy_hint", "--config", "concurrency=1", "--limit", 3),
         )
     told = json.loads(done.stdout)
     assert told["schema"] == "affectlab/rate-vlm/1"
@@ -95,7 +95,7 @@ def test_a_dry_run_asks_nobody(faces: Path, tmp_path: Path) -> None:
         done = ask(faces, server, tmp_path / "l", "--dry-run", "--at-most", 5)
         priced = ask(
             *(faces, server, tmp_path / "l", "--dry-run", "--json"),
-            *("--price-in", 1, "--price-out", 1, "--control", "no_image"),
+            *("--config", "price_in=1", "--config", "price_out=1", "--control", "no_image"),
         )
         assert not server.calls
     assert "How strongly does this face show" in done.stdout
@@ -110,7 +110,7 @@ def test_a_dry_run_asks_nobody(faces: Path, tmp_path: Path) -> None:
 
 def test_a_budget_that_is_gone_is_said(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
-        more = ("--budget-requests", 3, "--concurrency", 1, "--quiet")
+        more = ("--config", "budget_requests=3", "--config", "concurrency=1", "--quiet")
         done = ask(faces, server, tmp_path, *more, code=1)
         assert len(server.calls) == 3
         said = " ".join(done.stderr.split())
@@ -125,7 +125,16 @@ def test_a_wrong_key_is_told_in_one_sentence(
 ) -> None:
     monkeypatch.setenv("MY_KEY", "sk-this-is-the-key")
     with FakeServer(lambda call: error(401, "bad key sk-this-is-the-key")) as server:
-        done = ask(faces, server, tmp_path, "--key-env", "MY_KEY", "--concurrency", 1, code=2)
+        done = ask(
+            faces,
+            server,
+            tmp_path,
+            "--config",
+            "key_env=MY_KEY",
+            "--config",
+            "concurrency=1",
+            code=2,
+        )
     assert "bad key [key] (HTTP 401)" in done.stderr
     assert done.stderr.count("\n") == 1
     assert "sk-this-is-the-key" not in done.stderr + done.stdout
@@ -136,15 +145,15 @@ def test_a_wrong_key_is_told_in_one_sentence(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--style", "multi-shot"), "--examples go together"),
+        (("--config", "style=multi-shot"), "--examples go together"),
         (("--temperature", "warm"), "warm"),
         (("--temperature", "3"), "temperature 3"),
         (("--budget-usd", "1"), "needs prices"),
         (("--control", "blindfold"), "unknown control"),
-        (("--key-env", "NO_SUCH_VARIABLE_HERE"), "is not set"),
+        (("--config", "key_env=NO_SUCH_VARIABLE_HERE"), "is not set"),
         (("--protocol", "intensities"), "intensity"),
-        (("--again", "ok"), "not asked again"),
-        (("--left-out", "nothing"), "not-rated"),
+        (("--config", "again=ok"), "not asked again"),
+        (("--config", "left_out=nothing"), "not-rated"),
     ],
 )
 def test_what_cannot_be_used(
@@ -165,8 +174,8 @@ def test_what_is_left_out_is_zero_or_not_rated(faces: Path, tmp_path: Path) -> N
     with FakeServer(lambda call: values(Awe=3)) as server:
         assert rated("plain") == 4
         assert rated("few", "--at-most", "5") == 4 * 40
-        assert rated("few-rated", "--at-most", "5", "--left-out", "not-rated") == 4
-        assert rated("zero", "--left-out", "zero") == 4 * 40
+        assert rated("few-rated", "--at-most", "5", "--config", "left_out=not-rated") == 4
+        assert rated("zero", "--config", "left_out=zero") == 4 * 40
     assert "Other than said above, a label that you leave out counts as 0." in server.calls[4].text
     assert "Not rated is not the same as 0" in server.calls[8].text
 
@@ -174,7 +183,7 @@ def test_what_is_left_out_is_zero_or_not_rated(faces: Path, tmp_path: Path) -> N
 def test_labels_are_shuffled_unless_told_otherwise(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
         ask(faces, server, tmp_path / "a")
-        ask(faces, server, tmp_path / "b", "--no-shuffle")
+        ask(faces, server, tmp_path / "b", "--config", "shuffle=false")
     texts = [call.text for call in server.calls]
     assert (len(set(texts[:4])), len(set(texts[4:]))) == (4, 1)
     orders = [
@@ -189,7 +198,9 @@ def test_a_run_that_stopped_is_no_success(faces: Path, tmp_path: Path) -> None:
         return values(Awe=3) if call.number == 0 else error(401, "key expired")
 
     with FakeServer(script) as server:
-        done = ask(faces, server, tmp_path, "--concurrency", 1, "--patience", 2, code=1)
+        done = ask(
+            faces, server, tmp_path, "--config", "concurrency=1", "--config", "patience=2", code=1
+        )
         said = " ".join(done.stderr.split())
         assert "2 questions in a row got no answer" in said
         assert "key expired (HTTP 401)" in said
@@ -204,7 +215,7 @@ def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
     import polars as pl
 
     with FakeServer(lambda call: error(500, "down")) as server:
-        done = ask(faces, server, tmp_path, "--tries", 1, code=2)
+        done = ask(faces, server, tmp_path, "--config", "tries=1", code=2)
     assert "no usable answer; 4 transport, such as: HTTP 500: down; " in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "ratings.parquet").exists()
@@ -216,8 +227,14 @@ def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--reasons",), "asked in another way (prompt_version"),
-        (("--no-shuffle",), "(label_order 'shuffled, seed 0', now 'protocol')"),
+        (
+            (
+                "--config",
+                "reasons=true",
+            ),
+            "asked in another way (prompt_version",
+        ),
+        (("--config", "shuffle=false"), "(label_order 'shuffled, seed 0', now 'protocol')"),
         (("--temperature", "1"), "(temperature '0.0', now '1.0')"),
         (("--limit", "3"), "ratings of 1 image that is not among the 3 of this run, such as"),
     ],
@@ -237,12 +254,21 @@ def test_ratings_are_not_replaced_by_others(
 def test_a_few_first_and_all_of_them_later(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
         ask(faces, server, tmp_path, "--limit", 2)
-        priced = ("--price-in", 1, "--price-out", 1, "--dry-run", "--json")
+        priced = ("--config", "price_in=1", "--config", "price_out=1", "--dry-run", "--json")
         planned = json.loads(ask(faces, server, tmp_path, *priced).stdout)["result"]
         assert (planned["n_questions"], planned["n_kept"]) == (4, 2)
         ask(faces, server, tmp_path)
         assert len(server.calls) == 4
-        told = ask(faces, server, tmp_path, "--dry-run", "--price-in", 1, "--price-out", 1).stdout
+        told = ask(
+            faces,
+            server,
+            tmp_path,
+            "--dry-run",
+            "--config",
+            "price_in=1",
+            "--config",
+            "price_out=1",
+        ).stdout
     assert "4 questions are answered in the ledger" in told
     assert "0 questions to" in told
     assert "about $0.0000" in told

@@ -47,7 +47,7 @@ def test_json(out: Path) -> None:
 
 def test_stop_draw_and_other_seed(tmp_path: Path) -> None:
     plan, folder = EXAMPLE / "plan.toml", tmp_path / "out"
-    options = ("--until", "length_balance", "--draw", 20)
+    options = ("--config", "until=length_balance", "--config", "draw=20")
     run_here("stimuli", "curate", plan, "--out", folder, *options)
     pilot = pl.read_csv(folder / "pilot.csv")
     assert pilot.columns == ["stimulus", "text", "group"]
@@ -100,7 +100,7 @@ def test_a_mistyped_column_is_named(tmp_path: Path) -> None:
     [
         (["none.jsonl"], "none.jsonl"),
         ([EXAMPLE / "plan.toml", "--plan", EXAMPLE / "plan.toml"], "expected one plan"),
-        ([EXAMPLE / "plan.toml", "--until", "lenght"], "did you mean 'length'"),
+        ([EXAMPLE / "plan.toml", "--config", "until=lenght"], "did you mean 'length'"),
         ([EXAMPLE / "comments.csv", "--strict"], "empty text"),
     ],
 )

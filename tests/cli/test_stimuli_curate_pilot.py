@@ -141,7 +141,9 @@ def test_restart_starts_once_and_trains_again(learned: Path, tmp_path: Path) -> 
     mark = out / "work" / "07-identity" / "left.txt"
     mark.parent.mkdir(exist_ok=True)
     mark.touch()
-    told = curated(PLAN, "--out", out, "--pilot-answers", ANSWERS, "--restart")["result"]
+    told = curated(PLAN, "--out", out, "--pilot-answers", ANSWERS, "--config", "restart=true")[
+        "result"
+    ]
     assert told["pilot"]["trained_now"] is True
     assert not mark.exists()
     before = pl.read_parquet(learned / "corpus" / "*.parquet")
@@ -289,7 +291,7 @@ def test_without_predictions_the_sentence_names_the_ways(drawn: Path) -> None:
         (["--pilot-answers", "a", "--pilot-model", "b"], "--pilot-answers and --pilot-model"),
         (["--pilot-model", "b", "--pilot-annotator", "c"], "expected one of them"),
         (["--pilot", 9, "--pilot-model", "b"], "a model needs no pilot"),
-        (["--pilot", 9, "--until", "length"], "--until and a pilot"),
+        (["--pilot", 9, "--config", "until=length"], "until and a pilot"),
         (["--pilot", 9, "--pilot-agree", 2], "--pilot-agree: expected it with"),
         (["--pilot-agree", 2], "--pilot-agree: expected it with"),
         (["--pilot-annotator", "nobody"], "unknown annotator 'nobody'"),

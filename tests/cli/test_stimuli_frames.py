@@ -21,7 +21,7 @@ def films(tmp_path: Path) -> Path:
 
 
 def test_five_frames(films: Path, tmp_path: Path) -> None:
-    done = run_here("stimuli", "frames", films, "--out", tmp_path / "five", "--fps", 25)
+    done = run_here("stimuli", "frames", films, "--out", tmp_path / "five", "--config", "fps=25")
     assert "ann              2      10" in done.stdout
     assert "20 frames of 4 transitions written to" in done.stdout.replace("\n", " ")
     assert "sheets/ann.png" in done.stdout.replace("\n", "")
@@ -29,14 +29,26 @@ def test_five_frames(films: Path, tmp_path: Path) -> None:
     table = pl.read_csv(tmp_path / "five/frames.csv")
     assert table.height == 20
     run_here("stimuli", "pairs", tmp_path / "five/frames.csv", "--out", tmp_path / "five/pairs.csv")
-    again = run_here("stimuli", "frames", films, "--out", tmp_path / "five", "--fps", 25)
+    again = run_here("stimuli", "frames", films, "--out", tmp_path / "five", "--config", "fps=25")
     assert "4 transitions of an earlier run kept" in again.stdout
 
 
 def test_candidates_and_back(films: Path, tmp_path: Path) -> None:
     out = tmp_path / "candidates"
     done = run_here(
-        *("stimuli", "frames", films, "--out", out, "--candidates", 13, "--size", 32, "--ends", 1)
+        *(
+            "stimuli",
+            "frames",
+            films,
+            "--out",
+            out,
+            "--candidates",
+            13,
+            "--size",
+            32,
+            "--config",
+            "ends=1",
+        )
     )
     assert "52 frames of 4 transitions" in done.stdout
     with Image.open(out / "pictures/ann/joy/012.png") as image:
@@ -63,17 +75,19 @@ def test_candidates_and_back(films: Path, tmp_path: Path) -> None:
 def test_notes_and_what_is_left_out(films: Path, tmp_path: Path) -> None:
     transition(films / "cleo_joy", 4)
     out = tmp_path / "five"
-    done = run_here("stimuli", "frames", films, "--out", out, "--jnd", 90)
+    done = run_here("stimuli", "frames", films, "--out", out, "--config", "jnd=90")
     said = " ".join(done.stderr.split())
     assert "note: ann_fear: crossed: 1 JND is beyond all frames from the peak" in said
     assert "warning: cleo_joy is left out: too short: 4 frames; expected at least 5" in said
     done = run_here(
-        *("stimuli", "frames", films, "--out", tmp_path / "x", "--jnd", 90),
-        *("--crossed", "leave-out"),
+        *("stimuli", "frames", films, "--out", tmp_path / "x", "--config", "jnd=90"),
+        *("--config", "crossed=leave-out"),
         code=2,
     )
     assert "none of 5 transitions can be used; the first, " in " ".join(done.stderr.split())
-    done = run_here("stimuli", "frames", films, "--out", tmp_path / "y", "--strict", code=2)
+    done = run_here(
+        "stimuli", "frames", films, "--out", tmp_path / "y", "--config", "strict=true", code=2
+    )
     assert "cleo_joy: too short" in done.stderr
 
 
@@ -91,8 +105,8 @@ def test_source_options(tmp_path: Path) -> None:
     out = tmp_path / "five"
     run_here(
         *("stimuli", "frames", tmp_path / "films", "--out", out, "--difference", "rmse"),
-        *("--direction", "neutral-peak", "--names", "{expression}-{actor}"),
-        *("--crop", "16,24,32,20", "--along", "ends", "--jnds", 4, "--ends", 3),
+        *("--direction", "neutral-peak", "--config", "names={expression}-{actor}"),
+        *("--crop", "16,24,32,20", "--config", "along=ends", "--jnds", 4, "--config", "ends=3"),
     )
     table = pl.read_csv(out / "frames.csv")
     assert table["actor"].unique().to_list() == ["ann"]
@@ -110,13 +124,13 @@ def test_source_options(tmp_path: Path) -> None:
         (["--crop", "1,2,0,4"], "expected left, top, width and height"),
         (["--difference", "sim"], "did you mean 'ssim'"),
         (["--direction", "up"], 'Invalid value "up" for --direction'),
-        (["--along", "x"], 'Choose from: "steps", "ends"'),
+        (["--config", "along=x"], "'steps' or 'ends'"),
         (["--layout", "folder"], 'Did you mean "folders"?'),
-        (["--candidates", "9", "--jnd", "1"], "leave out --staircases and --jnd"),
+        (["--candidates", "9", "--config", "jnd=1"], "leave out --staircases and jnd"),
         (["--staircases", "no.csv"], "no.csv: there is no such file"),
-        (["--staircases", "no.csv", "--jnd", "1"], "--staircases say what 1 JND is"),
+        (["--staircases", "no.csv", "--config", "jnd=1"], "--staircases say what 1 JND is"),
         (["--expressions", "awe"], "no expression fits awe; there are: fear, joy"),
-        (["--cameras", "400015"], "is not in the layout of MultiFace"),
+        (["--config", "cameras=400015"], "is not in the layout of MultiFace"),
         (["--layout", "table"], "not a table of frames"),
     ],
 )

@@ -126,13 +126,13 @@ def test_failures_are_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     said = json.loads(
         run_here(
             *("stimuli", "coverage", folder / "faces", "--out", folder / "map"),
-            *("--target", 4, "--json"),
+            *("--per-label", 4, "--json"),
         ).stdout
     )["result"]
     assert (said["n_prompts"], said["n_images"], said["n_accepted"]) == (12, 8, 8)
     assert said["under_covered"][0]["label"] == "Longing"
     run_here(
-        *("stimuli", "prompts", "--fill", folder / "faces" / "manifest.csv", "--target", 4),
+        *("stimuli", "prompts", "--fill", folder / "faces" / "manifest.csv", "--per-label", 4),
         *("--labels", "Longing,Awe,Elation", "--plan", folder / "plan.toml"),
         *("--out", folder / "more.csv"),
     )
@@ -177,7 +177,7 @@ def test_pictures_that_await_a_review(folder: Path) -> None:
     table = pl.read_csv(manifest).sort("label")
     keep = pl.Series("keep", [False, None, *[True] * 10])
     pl.DataFrame([table["stimulus"], keep]).write_parquet(decisions)
-    given = ("--decisions", decisions, "--target", 4, "--plan", folder / "plan.toml")
+    given = ("--decisions", decisions, "--per-label", 4, "--plan", folder / "plan.toml")
     said = run_here("stimuli", "coverage", manifest, "--out", folder / "map", *given).stdout
     assert "1 picture not yet settled by the review" in said
     counts = pl.read_csv(folder / "map" / "coverage.csv")
@@ -197,7 +197,7 @@ def test_coverage_and_fill(folder: Path) -> None:
     lost = table.filter(label="Elation")["stimulus"].to_list()[:3]
     decisions = folder / "decisions.csv"
     table.select("stimulus", keep=~pl.col("stimulus").is_in(lost)).write_csv(decisions)
-    given = ("--decisions", decisions, "--target", 4)
+    given = ("--decisions", decisions, "--per-label", 4)
     said = run_here(
         "stimuli", "coverage", folder / "faces" / "manifest.csv", "--out", folder / "map", *given
     ).stdout
@@ -229,13 +229,13 @@ def test_coverage_and_fill(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "either the number of prompts, or --fill with --target"),
-        ([3, "--fill", "m.csv", "--target", 4], "either the number of prompts, or --fill"),
-        (["--fill", "m.csv"], "--fill and --target go together"),
-        ([3, "--decisions", "d.csv"], "--fill and --target go together"),
-        (["--fill", "m.csv", "--target", 4, "--neutral"], "leave out --neutral"),
-        (["--fill", "m.csv", "--target", 4, "--labels", "Awe=2"], "labels have no weights"),
-        (["--fill", "none.csv", "--target", 4], "none.csv: there is no such file"),
+        ([], "either the number of prompts, or --fill with --per-label"),
+        ([3, "--fill", "m.csv", "--per-label", 4], "either the number of prompts, or --fill"),
+        (["--fill", "m.csv"], "--fill and --per-label go together"),
+        ([3, "--decisions", "d.csv"], "--fill and --per-label go together"),
+        (["--fill", "m.csv", "--per-label", 4, "--neutral"], "leave out --neutral"),
+        (["--fill", "m.csv", "--per-label", 4, "--labels", "Awe=2"], "labels have no weights"),
+        (["--fill", "none.csv", "--per-label", 4], "none.csv: there is no such file"),
     ],
 )
 def test_bad_fills(tmp_path: Path, arguments: list[object], said: str) -> None:

@@ -69,11 +69,22 @@ def test_options_of_build(texts: Path, tmp_path: Path) -> None:
     lexicon.write_text(
         'name = "mine"\n[[families]]\nname = "f"\nwords = [{ noun = "hygge" }]\n', "utf-8"
     )
-    options = ("--words", 2, "--lexicon", lexicon, "--min-blocks", 1, "--out", tmp_path / "a")
+    options = (
+        "--words",
+        2,
+        "--lexicon",
+        lexicon,
+        "--config",
+        "min_blocks=1",
+        "--out",
+        tmp_path / "a",
+    )
     told = result("build", texts, *options)["result"]
     assert told["labels"] == {"hygge": ["hygge"]}
     assert told["n_blocks"] == 3 + 2 + 2
-    packed = result("build", texts, "--pack", "--min-blocks", 1, "--out", tmp_path / "b")["result"]
+    packed = result(
+        "build", texts, "--config", "pack=true", "--config", "min_blocks=1", "--out", tmp_path / "b"
+    )["result"]
     assert packed["n_blocks"] == 1
     few = result("build", texts, "--labels", 1, "--out", tmp_path / "c")["result"]
     assert len(few["labels"]) == 1
@@ -305,7 +316,10 @@ def test_one_sentence(pilot: Path, texts: Path) -> None:
     for arguments, said in (
         (("build", pilot / "none.txt"), "there is no such file"),
         (("build", texts, "--column", "body"), "unknown column 'body'"),
-        (("build", texts, "--min-blocks", 9, "--out", pilot / "x"), "no term is named in 9 blocks"),
+        (
+            ("build", texts, "--config", "min_blocks=9", "--out", pilot / "x"),
+            "no term is named in 9 blocks",
+        ),
         (("build", texts, "--out", texts), "cannot be a folder"),
         (("build", texts, "--model", "m", "--url", "nowhere", "--out", pilot / "x"), "an address"),
         (("apply", review, "--out", taxonomy), "no version is overwritten"),

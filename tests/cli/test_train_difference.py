@@ -66,8 +66,8 @@ def train(*more: str, file: str = "scores.csv", code: int = 0) -> Any:
         "emb",
         "--out",
         "metric",
-        "--n-boot",
-        "200",
+        "--config",
+        "n_boot=200",
     )
     return run_here(*base, *more, code=code)
 
@@ -80,7 +80,7 @@ def result(done: Any) -> dict[str, Any]:
 
 
 def test_what_is_printed_is_what_the_library_says(place: Path) -> None:
-    found = result(train("--json", "--splits-out", "splits.csv"))
+    found = result(train("--json", "--config", "splits_out=splits.csv"))
     table = pl.read_csv("scores.csv")
     report = cross_validate(table, None, Embeddings.load("emb"), n_boot=200)
     assert found["validation"]["sentences"] == list(report.sentences)
@@ -122,7 +122,9 @@ def test_what_people_read(place: Path) -> None:
 @pytest.mark.parametrize("learner", ["svr", "siamese"])
 def test_other_learners(place: Path, learner: str) -> None:
     more = ("--set", "epochs=2") if learner == "siamese" else ("--set", "strength=0.1")
-    found = result(train("--learner", learner, *more, "--splits", "2", "--json", "--name", "x"))
+    found = result(
+        train("--learner", learner, *more, "--config", "splits=2", "--json", "--name", "x")
+    )
     assert found["learner"] == learner
     assert found["name"] == "x"
     assert len({row["split"] for row in found["validation"]["splits"]}) == 2
@@ -134,8 +136,12 @@ def test_ratings_and_bare_scores(place: Path) -> None:
     rated = result(train("--json", file="ratings.csv"))
     assert rated["scores"] == "subject model of 5 raters"
     assert rated["n_pairs"] == 225
-    run_here("train", "difference", "ratings.csv", "--embeddings", "emb", "--out", "m2", "--score",
-             "mean", "--n-boot", "0", "--quiet")  # fmt: skip
+    config = ("--config", "score=mean", "--config", "n_boot=0")
+    run_here(
+        *("train", "difference", "ratings.csv", "--embeddings", "emb", "--out", "m2"),
+        *config,
+        "--quiet",
+    )
     bare = result(train("--json", "--pairs", "pairs.csv", file="bare.csv"))
     full = result(train("--json"))
     assert bare["version"] == full["version"] != rated["version"]
@@ -162,7 +168,9 @@ def test_pictures_are_embedded_when_they_are_not_yet(place: Path) -> None:
     pl.DataFrame(rows).write_csv("drawn.csv")
     common = ("train", "difference", "drawn.csv", "--out", "metric", "--test-actors", "1")
     found = result(
-        run_here(*common, "--encoder", "faces", "--images", "frames", "--cache", "kept", "--json")
+        run_here(
+            *common, "--encoder", "faces", "--images", "frames", "--config", "cache=kept", "--json"
+        )
     )
     assert found["encoder"]["name"] == "faces"
     assert len({row["split"] for row in found["validation"]["splits"]}) == 3
@@ -204,7 +212,7 @@ def test_predictions_for_actors_kept_aside_beside_other_metrics(place: Path) -> 
 
 
 def test_ratings_on_another_scale(place: Path) -> None:
-    done = train("--scale", "0-120 interval", file="ratings.csv", code=2)
+    done = train("--config", "scale=0-120 interval", file="ratings.csv", code=2)
     said = " ".join(done.stderr.split())
     assert "on a scale from 0 to 120; expected 0 to 100" in said
 
@@ -213,7 +221,7 @@ def test_ratings_on_another_scale(place: Path) -> None:
     ("more", "said"),
     [
         (("--seed", "-1"), "seed = -1: expected a whole number from 0 on"),
-        (("--n-boot", "1"), "n_boot = 1: expected 0 (no intervals), or 2 to"),
+        (("--config", "n_boot=1"), "n_boot = 1: expected 0 (no intervals), or 2 to"),
         (("--set", "non_negativ=true"), "unknown setting 'non_negativ'; did you mean"),
         (("--set", "learner=svr"), "'learner' has an option of its own"),
         (("--encoder", "faces"), "--encoder is for pictures that are not embedded yet"),

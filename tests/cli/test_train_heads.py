@@ -19,7 +19,16 @@ from affectlab.models.heads import HeadBank, head_agreement, targets_from
 from affectlab.models.heads.notes import learning_notes
 from affectlab.ratings import read_ratings
 
-FAST = ("--scale", "0-7", "--epochs", "25", "--learning-rate", "0.003", "--batch", "32")
+FAST = (
+    "--scale",
+    "0-7",
+    "--epochs",
+    "25",
+    "--config",
+    "learning_rate=0.003",
+    "--config",
+    "batch=32",
+)
 
 __all__ = ["nothing_is_reached"]
 
@@ -60,7 +69,7 @@ def result(done: Any) -> dict[str, Any]:
 
 
 def test_heads_are_trained_and_judged_on_people_kept_aside(place: Path) -> None:
-    done = train("--held-out", "identity", "--neutral", "calm.csv", "--json")
+    done = train("--held-out", "identity", "--config", "neutral=calm.csv", "--json")
     found = result(done)
     assert set(found["labels"]) == set(LABELS)
     assert found["mean_spearman"] > 0.85
@@ -109,8 +118,16 @@ def test_what_people_read(place: Path) -> None:
 def test_two_stages(place: Path) -> None:
     found = result(
         train(
-            *("--big", "machine.csv", "--big-embeddings", "big", "--big-epochs", "3"),
-            *("--labels", "fear,joy", "--json", "--name", "both", "--cap", "0"),
+            *("--big", "machine.csv", "--config", "big_embeddings=big", "--config", "big_epochs=3"),
+            *(
+                "--config",
+                "labels=fear,joy",
+                "--json",
+                "--config",
+                "name=both",
+                "--config",
+                "cap=0",
+            ),
         )
     )
     assert found["labels"] == ["fear", "joy"]
@@ -130,14 +147,23 @@ def test_people_and_a_machine_may_answer_on_scales_of_their_own(place: Path, sai
     if said == "yes or no":
         table = pl.read_csv("people.csv").with_columns((pl.col("value") > 0).cast(pl.Int64))
         table.write_csv("answers.csv")
-        machine, more = "machine.csv", ["--binarised"]
+        machine, more = "machine.csv", ["--config", "binarised=true"]
     else:
         table = pl.read_csv("machine.csv").with_columns(0.93 * pl.col("value"))
         table.write_csv("fine.csv")
         pl.read_csv("people.csv").write_csv("answers.csv")
         machine, more = "fine.csv", ["--scale", "0-7"]
     base = ("train", "heads", "answers.csv", "--embeddings", "emb", "--out", "heads", "--json")
-    both = ("--big", machine, "--big-embeddings", "big", "--big-epochs", "1", "--epochs", "1")
+    both = (
+        "--big",
+        machine,
+        "--config",
+        "big_embeddings=big",
+        "--config",
+        "big_epochs=1",
+        "--epochs",
+        "1",
+    )
     found = result(run_here(*base, *both, *more))
     assert [stage["n_rated"] for stage in found["stages"]] == [[600] * 3, [400] * 3]
     assert [stage["source"] for stage in found["stages"]] == [machine, "answers.csv"]
@@ -145,7 +171,17 @@ def test_people_and_a_machine_may_answer_on_scales_of_their_own(place: Path, sai
 
 def test_binarised_heads_of_another_shape(place: Path) -> None:
     found = result(
-        train("--binarised", "--shape", "big", "--epochs", "1", "--held-out", "identity", "--json")
+        train(
+            "--config",
+            "binarised=true",
+            "--config",
+            "shape=big",
+            "--epochs",
+            "1",
+            "--held-out",
+            "identity",
+            "--json",
+        )
     )
     assert found["shape"] == [1024, 512, 256]
     assert found["binarised"]
@@ -155,7 +191,7 @@ def test_binarised_heads_of_another_shape(place: Path) -> None:
 
 def test_the_same_seed_gives_the_same_folder(place: Path) -> None:
     for out, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        train("--epochs", "2", "--seed", seed, "--name", "same", "--quiet", out=out)
+        train("--epochs", "2", "--seed", seed, "--config", "name=same", "--quiet", out=out)
     weights = [(place / out / "weights.safetensors").read_bytes() for out in "abc"]
     assert weights[0] == weights[1] != weights[2]
 
@@ -210,18 +246,18 @@ def test_labels_left_out_are_0_where_asked(place: Path) -> None:
     [
         (("--report", "r"), "expected --held-out or --dev as well"),
         (("--held-out", "identity", "--dev", "people.csv"), "expected one of the two"),
-        (("--big-embeddings", "big"), "--big-embeddings is for --big"),
+        (("--config", "big_embeddings=big"), "big_embeddings is for --big"),
         (("--held-out", "identiti"), "did you mean 'identity'"),
         (("--held-out", "nothing"), "unknown attribute of stimuli 'nothing'"),
-        (("--labels", "joi"), "did you mean 'joy'"),
-        (("--labels", ","), "names no label"),
-        (("--neutral", "people.json"), "people.json"),
+        (("--config", "labels=joi"), "did you mean 'joy'"),
+        (("--config", "labels=,"), "names no label"),
+        (("--config", "neutral=people.json"), "people.json"),
         (("--embeddings", "other"), "no rated stimulus is among the 50"),
         (("--embeddings", "nowhere"), "nowhere"),
-        (("--big", "machine.csv", "--big-embeddings", "other"), "come from encoder"),
+        (("--big", "machine.csv", "--config", "big_embeddings=other"), "come from encoder"),
         (("--big", "machine.csv"), "no rated stimulus is among"),
         (("--scale", "0-100"), "heads learn from 0 to 7"),
-        (("--learning-rate", "0"), "learning_rate"),
+        (("--config", "learning_rate=0"), "learning_rate"),
         (("--out", "people.csv"), "is a file"),
         (("--out", "emb"), "holds other files"),
     ],
@@ -238,7 +274,7 @@ def test_one_sentence_for_what_does_not_fit(place: Path, more: tuple[str, ...], 
 def test_a_report_needs_ratings_to_compare_with(place: Path) -> None:
     strength = write_embeddings(place / "more", 100, 4)
     write_ratings(place / "yes_no.csv", (strength > 2).astype(float), 4, noise=0)
-    dev = ("--dev", "yes_no.csv", "--dev-embeddings", "more")
+    dev = ("--dev", "yes_no.csv", "--config", "dev_embeddings=more")
     done = train(*dev, "--report", "report", code=2)
     assert "--report compares ratings from 0 to 7" in done.stderr
     assert not (place / "heads").exists()
@@ -271,15 +307,15 @@ def made_up(place: Path) -> None:
 def trained_on(place: Path, *more: str) -> dict[str, Any]:
     made_up(place)
     base = ("train", "heads", "p.csv", "--embeddings", "faces", "--out", "h", *FAST)
-    return result(run_here(*base, "--epochs", "1", "--big-epochs", "1", "--json", *more))
+    return result(run_here(*base, "--epochs", "1", "--config", "big_epochs=1", "--json", *more))
 
 
 @pytest.mark.parametrize(
     "big",
     [
         ("--big", "m.csv"),
-        ("--big", "m.csv", "--big-embeddings", "faces"),
-        ("--big", "copy.csv", "--big-embeddings", "copy"),
+        ("--big", "m.csv", "--config", "big_embeddings=faces"),
+        ("--big", "copy.csv", "--config", "big_embeddings=copy"),
     ],
 )
 def test_who_is_held_out_is_held_out_of_the_first_stage(place: Path, big: tuple[str, ...]) -> None:
@@ -309,7 +345,12 @@ def test_a_machine_that_names_nobody(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [(), ("--dev-embeddings", "faces"), ("--dev-embeddings", "faces", "--big", "m.csv")]
+    "more",
+    [
+        (),
+        ("--config", "dev_embeddings=faces"),
+        ("--config", "dev_embeddings=faces", "--big", "m.csv"),
+    ],
 )
 def test_a_dev_set_is_taken_out_by_content(place: Path, more: tuple[str, ...]) -> None:
     found = trained_on(place, "--dev", "last.csv", *more)
@@ -324,7 +365,7 @@ def test_neutral_stimuli_of_who_is_held_out_are_left_out(place: Path) -> None:
     pl.DataFrame({"stimulus": names}).write_csv(place / "calm2.csv")
     done = run_here(
         *("train", "heads", "p.csv", "--embeddings", "faces", "--out", "h", *FAST, "--json"),
-        *("--epochs", "1", "--held-out", "identity", "--neutral", "calm2.csv"),
+        *("--epochs", "1", "--held-out", "identity", "--config", "neutral=calm2.csv"),
     )
     found = result(done)
     assert found["neutral"]["n"] == 16
@@ -376,12 +417,12 @@ def test_how_good_they_are_stays_in_the_folder(place: Path) -> None:
 
 
 def test_heads_that_saw_little_or_were_not_done_are_told(place: Path) -> None:
-    slow = ("--epochs", "4", "--learning-rate", "1e-4", "--cap", "0.05")
+    slow = ("--epochs", "4", "--config", "learning_rate=1e-4", "--config", "cap=0.05")
     notes = result(train(*slow, "--json"))["notes"]
     assert any("3 of 3 heads learned from fewer than 100 rows" in note for note in notes)
     assert any("balancing left less than a quarter" in note for note in notes)
     assert any("got better up to the end of 4 epochs" in note for note in notes)
-    quick = result(train("--epochs", "120", "--cap", "0", "--json", out="quick"))["notes"]
+    quick = result(train("--epochs", "120", "--config", "cap=0", "--json", out="quick"))["notes"]
     assert not any("heads" in note and "of 3" in note for note in quick)
 
 
@@ -397,14 +438,14 @@ def test_nobody_is_told_to_take_all_rows_who_has_taken_them() -> None:
     few = "1 of 1 head learned from fewer than 100 rows, awe from 60: rate more stimuli"
     assert learning_notes(stage | {"cap": None}, ("awe",)) == [few]
     (capped,) = learning_notes(stage | {"cap": 0.5}, ("awe",))
-    assert capped == f"{few}, or take more of them with --cap 0"
+    assert capped == f"{few}, or take more of them with --config cap=0"
 
 
 def test_a_run_that_diverged_at_once_leaves_nothing_behind(place: Path) -> None:
-    done = train("--learning-rate", "1e30", code=2)
+    done = train("--config", "learning_rate=1e30", code=2)
     said = " ".join(done.stderr.split())
     assert "training diverged in epoch 1" in said
-    assert "lower learning rate (--learning-rate)" in said
+    assert "lower learning rate (--config learning_rate=)" in said
     assert any(f"'{label}'" in said for label in LABELS)
     assert not list(place.glob("*.training"))
     train("--epochs", "1")
@@ -426,8 +467,11 @@ def test_all_labels_that_cannot_be_learned_are_named(place: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--neutral", "other"), "--neutral other come from encoder"),
-        (("--dev", "dev.csv", "--dev-embeddings", "other"), "--dev-embeddings other come from"),
+        (("--config", "neutral=other"), "neutral other come from encoder"),
+        (
+            ("--dev", "dev.csv", "--config", "dev_embeddings=other"),
+            "dev_embeddings other come from",
+        ),
     ],
 )
 def test_encoders_are_compared_before_training(

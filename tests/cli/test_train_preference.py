@@ -57,7 +57,16 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_metrics_are_weighed(study: dict[str, Path], tmp_path: Path) -> None:
     given = (study["judged"], *SCALE, "--stimuli", study["items"], "--scores", study["scores"])
-    options = ("--folds", 4, "--repeats", 2, "--n-boot", 100, "--table", tmp_path / "areas.csv")
+    options = (
+        "--config",
+        "folds=4",
+        "--config",
+        "repeats=2",
+        "--config",
+        "n_boot=100",
+        "--table",
+        tmp_path / "areas.csv",
+    )
     text = run(*given, *options, "--out", tmp_path / "metric").stdout
     assert max(map(len, text.splitlines())) <= 100
     said = flat(text)
@@ -81,7 +90,7 @@ def test_metrics_are_weighed(study: dict[str, Path], tmp_path: Path) -> None:
     metric.score(study["scores"]).write_csv(weighed)
     again = run_here(
         "evaluate", "preference-metrics", study["judged"], *SCALE, "--stimuli", study["items"],
-        "--scores", weighed, "--n-boot", 50,
+        "--scores", weighed, "--config", "n_boot=50",
     )  # fmt: skip
     assert "mine: AUC 0." in flat(again.stdout)
 
@@ -91,7 +100,18 @@ def test_a_bart_is_tuned(study: dict[str, Path], tmp_path: Path) -> None:
     bart = save_bart(tmp_path / "bart", layers=1, width=16)
     given = (study["judged"], *SCALE, "--stimuli", study["items"], "--texts", study["texts"])
     options = (
-        *("--model", bart, "--examples", "16", "--folds", 2, "--n-boot", 50, "--device", "cpu"),
+        *(
+            "--model",
+            bart,
+            "--examples",
+            "16",
+            "--config",
+            "folds=2",
+            "--config",
+            "n_boot=50",
+            "--config",
+            "device=cpu",
+        ),
         *("--set", "epochs=3", "--set", "learning_rate=3e-3", "--out", tmp_path / "tuned"),
     )
     done = run(*given, *options, "--json")
@@ -116,16 +136,16 @@ def test_a_bart_is_tuned(study: dict[str, Path], tmp_path: Path) -> None:
         (["--scores", "{scores}", "--set", "depth=3"], "unknown setting 'depth'"),
         (["--scores", "{scores}", "--set", "cs=few"], "is not understood"),
         (["--scores", "{scores}", "--set", "inner_folds=0"], "inner_folds 0"),
-        (["--scores", "{scores}", "--folds", "70"], "too few for 70 folds"),
-        (["--scores", "{scores}", "--cluster", "story"], "nothing says the 'story'"),
-        (["--scores", "{scores}", "--system", "gpt"], "unknown system 'gpt'"),
+        (["--scores", "{scores}", "--config", "folds=70"], "too few for 70 folds"),
+        (["--scores", "{scores}", "--config", "cluster=story"], "nothing says the 'story'"),
+        (["--scores", "{scores}", "--config", "system=gpt"], "unknown system 'gpt'"),
         (["--model", "./none"], "do not hold the texts"),
         (["--model", "./none", "--texts", "{texts}x"], "no such file"),
         (["--model", "./none", "--texts", "{texts}"], "./none: no such folder"),
         (["--model", "./none", "--texts", "{texts}", "--examples", "few"], "--examples: 'few'"),
         (["--model", "./none", "--texts", "{texts}", "--set", "batch_size=3"], "'batch_size'"),
         (
-            ["--model", "./none", "--texts", "{texts}", "--context", "story"],
+            ["--model", "./none", "--texts", "{texts}", "--config", "context=story"],
             "'story' is missing",
         ),
         (["--model", "./none", "--texts", "{scores}"], "'i0' stands twice"),

@@ -19,7 +19,16 @@ from affectlab.models.images import find_images
 from affectlab.models.vision import VisionClassifier
 
 LABELS = ("awe", "excitement", "fear", "anger")
-FAST = ("--backbone", "embedding:hog", "--epochs", "3", "--batch", "8", "--ratio", "2")
+FAST = (
+    "--backbone",
+    "embedding:hog",
+    "--epochs",
+    "3",
+    "--config",
+    "batch=8",
+    "--config",
+    "ratio=2",
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +69,21 @@ def result(done: Any) -> dict[str, Any]:
 
 
 def test_a_table_with_gaps(place: Path) -> None:
-    asked = ("train", "semi", "table.csv", "--label-column", "felt", *FAST)
+    asked = ("train", "semi", "table.csv", "--config", "label_column=felt", *FAST)
     found = result(
         run_here(
             *(*asked, "--out", "model", "--json", "--strategy", "fixmatch", "--set", "tau=0.3"),
-            *("--loss", "rank", "--lam", "0.5", "--switch", "2", "--select", "ecc"),
-            *("--figures", "drawn"),
+            *(
+                "--loss",
+                "rank",
+                "--config",
+                "lam=0.5",
+                "--config",
+                "switch=2",
+                "--config",
+                "select=ecc",
+            ),
+            *("--config", "figures=drawn"),
         )
     )
     counts = [found[name] for name in ("n_labelled", "n_unlabelled", "n_dev", "n_test")]
@@ -93,7 +111,7 @@ def test_a_table_with_gaps(place: Path) -> None:
 @pytest.mark.long
 def test_labels_are_hidden(place: Path) -> None:
     asked = ("train", "semi", "photos", *FAST, "--strategy", "emc", "--labelled-fraction", "0.5")
-    done = run_here(*asked, "--out", "model", "--figures", "drawn")
+    done = run_here(*asked, "--out", "model", "--config", "figures=drawn")
     for said in ("ACC", "ECC", "EMC", "pseudo-labels", "32 unlabelled", "too good", "threshold"):
         assert said in done.stdout + done.stderr
     assert (place / "drawn" / "quality.svg").is_file()
@@ -107,7 +125,7 @@ def test_labels_are_hidden(place: Path) -> None:
     embed(find_images("photos"), "hog", path="emb")
     rows = result(run_here(*asked, "--embeddings", "emb", "--out", "rows", "--json"))
     assert rows["history"] == first["history"]
-    last = result(run_here(*asked, "--dev-share", "0", "--out", "last", "--json"))
+    last = result(run_here(*asked, "--config", "dev_share=0", "--out", "last", "--json"))
     assert (last["n_labelled"], last["n_dev"], last["best_epoch"], last["dev"]) == (32, 0, 3, {})
 
 
@@ -134,10 +152,19 @@ def test_what_is_doubtful_is_said(place: Path) -> None:
     table = pl.read_csv(place / "table.csv").rename({"felt": "label"})
     table.filter(pl.col("split") == "train")[:8].drop("split").write_csv(place / "few.csv")
     asked = ("train", "semi", "few.csv", *FAST, "--unlabelled", "more")
-    shared = run_here(*asked, "--dev", "dev", "--out", "one").stderr
+    shared = run_here(*asked, "--config", "dev=dev", "--out", "one").stderr
     assert "4 images of dev are learned from as well" in " ".join(shared.split())
     assert "little more than chance" not in shared
-    late = ("--loss", "rank", "--switch", "9", "--strategy", "softmatch", "--set", "align=False")
+    late = (
+        "--loss",
+        "rank",
+        "--config",
+        "switch=9",
+        "--strategy",
+        "softmatch",
+        "--set",
+        "align=False",
+    )
     said = " ".join(run_here(*asked, *late, "--out", "two").stderr.split())
     assert "dev has 4 images, of 4 of 4 labels" in said
     assert "switch 9: the loss never changed" in said
@@ -146,9 +173,9 @@ def test_what_is_doubtful_is_said(place: Path) -> None:
     model = json.loads((place / "two" / "model.json").read_text())
     assert model["loss"]["strategy align"] is False
     # A loss that changes after the epoch that is kept.
-    kept = ("--loss", "rank", "--switch", "3", "--set", "tau=1", "--patience", "9")
-    found = result(run_here(*asked, *kept, "--dev", "dev", "--out", "three", "--json"))
-    said = " ".join(run_here(*asked, *kept, "--dev", "dev", "--out", "four").stderr.split())
+    kept = ("--loss", "rank", "--config", "switch=3", "--set", "tau=1", "--config", "patience=9")
+    found = result(run_here(*asked, *kept, "--config", "dev=dev", "--out", "three", "--json"))
+    said = " ".join(run_here(*asked, *kept, "--config", "dev=dev", "--out", "four").stderr.split())
     assert (found["best_epoch"] < 3) == ("was learned with cross-entropy alone" in said)
     # A fixed threshold is none that failed to rise.
     assert "its threshold" not in shared + said
@@ -177,10 +204,13 @@ def test_a_name_of_two_images_finds_no_embedding(place: Path) -> None:
         (("photos", "--labelled-fraction", "0.5", "--strategy", "fixmach"), "did you mean"),
         (("photos", "--labelled-fraction", "0.5", "--set", "tau"), "expected NAME=VALUE"),
         (("photos", "--labelled-fraction", "0.5", "--set", "tao=1"), "tao"),
-        (("photos", "--labelled-fraction", "0.5", "--lam", "2"), "are for --loss rank"),
-        (("photos", "--labelled-fraction", "0.5", "--switch", "never"), "--loss rank or soft"),
+        (("photos", "--labelled-fraction", "0.5", "--config", "lam=2"), "are for --loss rank"),
         (
-            ("photos", "--labelled-fraction", "0.5", "--loss", "rank", "--switch", "soon"),
+            ("photos", "--labelled-fraction", "0.5", "--config", "switch=never"),
+            "--loss rank or soft",
+        ),
+        (
+            ("photos", "--labelled-fraction", "0.5", "--loss", "rank", "--config", "switch=soon"),
             "soon",
         ),
         (("none.csv",), "none.csv"),
@@ -205,5 +235,12 @@ def test_trouble_is_one_sentence(place: Path, arguments: tuple[str, ...], said: 
 
 def test_help_says_what_is_there() -> None:
     said = " ".join(run_here("train", "semi", "--help", width=120).stdout.split())
-    for part in ("--strategy", "--labelled-fraction", "--switch", "freematch", "history.csv"):
+    for part in (
+        "--strategy",
+        "--labelled-fraction",
+        "--config",
+        "switch",
+        "freematch",
+        "history.csv",
+    ):
         assert part in said

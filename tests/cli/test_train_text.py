@@ -94,7 +94,7 @@ def test_a_model_with_its_card_and_thresholds(run: Run, tmp_path: Path) -> None:
 def test_report_shows_what_was_measured(run: Run, tmp_path: Path) -> None:
     """The numbers of the page are those of the model, and the words those of the texts."""
     noisy(tmp_path)
-    done = run(*TRAIN, "--dev", "dev.tsv", "--report", "out/report", "--licence", "CC0-1.0")
+    done = run(*TRAIN, "--dev", "dev.tsv", "--report", "out/report", "--config", "licence=CC0-1.0")
     assert "report: out/report/report.html" in done.out
     folder = tmp_path / "out/report"
     tuned = TextClassifier.load("model").tuning[""]
@@ -194,8 +194,8 @@ def test_settings_reach_the_model(run: Run, tmp_path: Path) -> None:
     run(
         *("train", "text", "train.tsv", "--dev", "dev.tsv", "--out", "other"),
         *("--set", "pieces=[2, 3]", "--set", "label_penalty=sentiment", "--set", "pairs=false"),
-        *("--level", "sentiment", "--thresholds", "global", "--calibration", "isotonic"),
-        *("--at-least-one", "--name", "mine", "--quiet", "--seed", "3"),
+        *("--level", "sentiment", "--thresholds", "global", "--config", "calibration=isotonic"),
+        *("--config", "at_least_one=true", "--name", "mine", "--quiet", "--seed", "3"),
     )
     meta = json.loads((tmp_path / "other/model.json").read_text(encoding="utf-8"))
     assert meta["settings"]["pieces"] == [2, 3]
@@ -317,12 +317,12 @@ def test_shares_of_raters(run: Run, tmp_path: Path) -> None:
         (["--set", "max_epochs=0"], ["max_epochs = 0: expected a whole number from 1 on"]),
         (["--set", "tolerance=abc"], ["tolerance = 'abc': expected a number above 0 and finite"]),
         (["--set", "pairs=true", "--set", "pairs=false"], ["'pairs' is given twice"]),
-        (["--soft", "--agree", "2"], ["--agree", "--soft"]),
+        (["--soft", "--config", "agree=2"], ["agree", "--soft"]),
         (["--set", "cost"], ["--set: 'cost'", "NAME=VALUE"]),
         (["--level", "ekmann"], ["unknown level 'ekmann'", "'ekman'"]),
         (["--taxonomy", "mikels"], ["mikels"]),
         (["--dev", "none.tsv"], ["none.tsv", "no such file"]),
-        (["--agree", "most"], ["most", "--agree"]),
+        (["--config", "agree=most"], ["most", "agree"]),
         (["--figures", "f"], ["--dev"]),
         (["--report", "r"], ["--report", "--dev"]),
         (["--dev", "dev.tsv", "--report", "dev.tsv/r"], ["dev.tsv is a file", "report"]),

@@ -72,9 +72,9 @@ def result(done: Any) -> dict[str, Any]:
 def test_a_table_with_splits(place: Path) -> None:
     found = result(
         run_here(
-            *("train", "vision", "table.csv", "--label-column", "felt", "--backbone", "vit"),
-            *("--loss", "rank", "--lam", "0.5", "--select", "emc", "--out", "model"),
-            *("--epochs", "4", "--learning-rate", "0.003", "--batch", "8", "--json"),
+            *("train", "vision", "table.csv", "--config", "label_column=felt", "--backbone", "vit"),
+            *("--loss", "rank", "--config", "lam=0.5", "--config", "select=emc", "--out", "model"),
+            *("--epochs", "4", "--config", "learning_rate=0.003", "--config", "batch=8", "--json"),
         )
     )
     assert (found["n_train"], found["n_dev"], found["n_test"]) == (24, 8, 8)
@@ -125,8 +125,8 @@ def test_folders_of_splits(place: Path) -> None:
 
 def test_images_beside_training(place: Path) -> None:
     done = run_here(
-        *("train", "vision", "photos", *FAST, "--dev", "photos", "--out", "model", "--json"),
-        *("--loss", "soft", "--temperature", "0.5"),
+        *("train", "vision", "photos", *FAST, "--config", "dev=photos", "--out", "model", "--json"),
+        *("--loss", "soft", "--config", "temperature=0.5"),
     )
     found = result(done)
     assert "40 images of dev are learned from as well" in json.loads(done.stdout)["warnings"][0]
@@ -152,12 +152,12 @@ def test_a_run_that_was_stopped(place: Path) -> None:
     ("more", "said"),
     [
         (("table.csv",), "expected one of labels"),
-        (("photos", "--label-column", "felt"), "is for a table"),
+        (("photos", "--config", "label_column=felt"), "is for a table"),
         (("photos", "--taxonomy", "ekman"), "'awe'"),
-        (("photos", "--lam", "2"), "for --loss rank"),
-        (("photos", "--temperature", "2"), "for --loss soft"),
+        (("photos", "--config", "lam=2"), "for --loss rank"),
+        (("photos", "--config", "temperature=2"), "for --loss soft"),
         (("photos/awe",), "lies in no folder named by a label"),
-        (("photos", "--augment", "weak"), "cannot be changed"),
+        (("photos", "--config", "augment=weak"), "cannot be changed"),
         (("nowhere",), "no such file or folder"),
         (("photos", "--out", "photos"), "holds other files"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,11 @@ from pathlib import Path
 import pytest
 from tests.cli.command import run_here
 
-from affectlab.cli.tree import TREE, Branch, make_parser, verbs
+from affectlab.cli.manifest import Parameter, read_signature
+from affectlab.cli.operations import Operation
+from affectlab.cli.parameters import arguments_of
+from affectlab.cli.tree import TREE, Branch, Verb, find_verb, make_parser, verbs
+from affectlab.core.errors import InputError
 
 
 def _branches(branch: Branch, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -60,6 +65,57 @@ def test_help_of_a_group_names_its_verbs(place: tuple[str, ...]) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_every_verb_and_option_of_old_leads_somewhere() -> None:
+    """The table says where each verb and option of the second edition is found now."""
+    with Path(__file__).with_name("verbs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 1000
+    lost = []
+    for row in rows:
+        words = row["place"].split()
+        last = words[-1]
+        verb = find_verb(words)
+        if verb is None:
+            lost.append(row)
+        elif row["option"]:
+            name = last.removeprefix("--").replace("-", "_").lower()
+            found = verb.options.get(name)
+            if found is None or found.is_rare != ("--config" in words):
+                lost.append(row)
+    assert lost == []
+
+
+@pytest.mark.parametrize("place", VERBS, ids=" ".join)
+def test_a_verb_has_at_most_twelve_options_of_its_own(place: tuple[str, ...]) -> None:
+    """What is rarely needed is in a file of --config; options of reading are those of all verbs."""
+    verb = find_verb(place)
+    assert verb is not None
+    reading = set(read_signature("cli.reading:read_file").names)
+    own = [name for name, one in verb.options.items() if not one.is_rare and _by_name(verb, one)]
+    if place == ("ratings", "describe"):
+        own = [name for name in own if name not in reading]
+    assert len(own) <= 12, own
+
+
+def _by_name(verb: Verb, parameter: Parameter) -> bool:
+    return parameter.by_name or isinstance(verb, Operation)
+
+
+def test_an_option_that_is_rarely_needed_is_set_with_config(tmp_path: Path) -> None:
+    start = ("evaluate", "fairness", "x.csv", "--by", "a")
+    assert "--config min_items=VALUE" in run_here(*start, "--min-items", 3, code=2).stderr
+    (tmp_path / "x.toml").write_text("min_items = 3\n", encoding="utf-8")
+    known = {"min_items": find_verb(start[:2]).options["min_items"]}  # type: ignore[union-attr]
+    for given in (["min_items=3"], ["min-items=3"], [str(tmp_path / "x.toml")]):
+        assert arguments_of({}, known, given) == {"min_items": 3}
+    assert arguments_of({"min_items": 5}, known, ["min_items=3"]) == {"min_items": 5}
+    assert arguments_of({}, known, [str(tmp_path / "x.toml"), "min_items=4"]) == {"min_items": 4}
+    with pytest.raises(InputError, match="did you mean 'min_items'"):
+        arguments_of({}, known, ["min_item=3"])
+    with pytest.raises(InputError, match="min_items"):
+        arguments_of({}, known, ["min_items=few"])
+
+
 def test_a_heading_begins_at_a_verb_and_the_first_at_the_first() -> None:
     for place in BRANCHES:
         branch = TREE
@@ -75,9 +131,9 @@ def test_a_heading_begins_at_a_verb_and_the_first_at_the_first() -> None:
         (("dmeo",), 'Unknown command "dmeo". Did you mean "demo"?'),
         (("rate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
         (("taxonomy", "show", "mikels", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
-        (("taxonomy", "show"), "affectlab taxonomy show --help"),
+        (("taxonomy", "check"), "affectlab taxonomy check --help"),
         (("study", "init", "x.toml", "--sample", "-3"), "--sample"),
-        (("evaluate", "fairness", "x.csv", "--correction", "hlm", "--by", "a"), '"holm"'),
+        (("analyze", "words", "x.csv", "--criterion", "hlm"), '"holm"'),
     ],
 )
 def test_what_cannot_be_run_is_said_in_one_line(words: tuple[str, ...], sentence: str) -> None:
@@ -99,7 +155,7 @@ def test_only_the_verb_that_is_asked_for_has_options() -> None:
 def test_modules_of_other_verbs_are_not_loaded() -> None:
     code = (
         "import sys\nfrom affectlab.cli import main\n"
-        "try:\n    main(['taxonomy', 'list'])\nexcept SystemExit:\n"
+        "try:\n    main(['taxonomy', 'show'])\nexcept SystemExit:\n"
         "    print(*sorted(name for name in sys.modules if name.startswith('affectlab.cli.')))"
     )
     done = subprocess.run(
@@ -117,7 +173,7 @@ def test_an_argument_comes_by_its_place_and_an_option_by_its_name() -> None:
 
 
 def test_of_an_option_given_twice_the_last_counts(tmp_path: Path) -> None:
-    run_here("taxonomy", "costs", "mikels", "--out", tmp_path / "a", "--out", tmp_path / "b")
+    run_here("taxonomy", "show", "mikels", "--out", tmp_path / "a", "--out", tmp_path / "b")
     assert [file.name for file in tmp_path.iterdir()] == ["b"]
 
 

@@ -155,10 +155,10 @@ def test_scores(ratings: Path, tmp_path: Path) -> None:
 
 
 def test_taxonomies(tmp_path: Path) -> None:
-    names = [entry["name"] for entry in result("taxonomy", "list")["result"]["taxonomies"]]
+    names = [entry["name"] for entry in result("taxonomy", "show")["result"]["taxonomies"]]
     wanted = {"ekman", "mikels", "plutchik", "goemotions", "emonet_face", "emotic", "russell"}
     assert wanted <= set(names)
-    costs = result("taxonomy", "costs", "mikels")["result"]
+    costs = result("taxonomy", "show", "mikels", "--costs")["result"]
     assert list(costs["matrix"][0].values()) == ["amusement", 1, 2, 3, 4, 8, 7, 6, 5]
     assert "amusement" in run("taxonomy", "show", "mikels").stdout
     assert "did you mean 'mikels'" in run("taxonomy", "show", "mikel", code=2).stderr
@@ -189,7 +189,7 @@ def test_published_file_is_recognised(shared_data: Path) -> None:
     )
     batches = {
         batch["batch"]: batch
-        for batch in result("reliability", "consensus", file)["result"]["batches"]
+        for batch in result("emonet-face", "consensus", file)["result"]["batches"]
     }
     assert batches[2]["items"] == 14670
     assert round(batches[2]["agreement"], 4) == 0.7511
@@ -245,7 +245,7 @@ def test_names_are_neither_markup_nor_control_codes(tmp_path: Path) -> None:
         ["reliability", "scores", "{file}", "--out", "{file}/sub"],
         ["report", "{file}", "--out", "{file}/sub"],
         ["demo", "--out", "{file}"],
-        ["taxonomy", "costs", "mikels", "--out", "{folder}/none/x.csv"],
+        ["taxonomy", "show", "mikels", "--costs", "--out", "{folder}/none/x.csv"],
         ["reproduce", "emonet-face", "--simulate", "--quick", "--out", "{file}"],
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
@@ -447,6 +447,6 @@ def test_consensus_figure(tmp_path: Path) -> None:
     from affectlab.simulate import simulate_verification
 
     file = simulate_verification(200, seed=3).write(tmp_path / "votes.csv")
-    found = result("reliability", "consensus", file, "--figures", tmp_path / "figures")["result"]
+    found = result("emonet-face", "consensus", file, "--figures", tmp_path / "figures")["result"]
     assert [batch["batch"] for batch in found["batches"]] == [1, 2, 3, 4]
     assert (tmp_path / "figures" / "consensus_flow.png").stat().st_size > 0

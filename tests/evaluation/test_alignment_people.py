@@ -76,7 +76,7 @@ def test_one_person_cannot_show_how_people_agree() -> None:
     people, models = study(np.random.default_rng(17), 1, 40, 2, [1.5])
     found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts == {"m0": "undefined"}
-    assert "m0 cannot be placed: one person agrees with nobody else" in found.sentences[0]
+    assert "m0 cannot be placed: a single person has nobody to agree with" in found.sentences[0]
     assert any("One person" in note for note in found.notes)
     # The model's agreement with that person is still there.
     assert found.agreement["kappa", "m0"].value > 0.3
@@ -87,7 +87,6 @@ def test_two_people_tell_nothing_of_others() -> None:
     found = alignment(people_of(people), models_of(models), seed=0)
     assert set(found.difference.frame["target"]) == {"stimuli"}
     assert any("Two people cannot be generalised to others" in note for note in found.notes)
-    assert "cannot be done" in found.sentences[0]
 
 
 @pytest.mark.parametrize("n_people", [1, 2])
@@ -147,16 +146,18 @@ def test_a_model_gains_nothing_by_constant_answers_on_a_hard_label() -> None:
     assert of_lazy["value_all"] == pytest.approx(of_lazy["value"] / 2)
     found = alignment(*sides, target="sample")
     assert found.to_frame()["spearman_labels"].to_list() == [2, 1]
-    assert any("m1 (1 label)" in note and "escapes them" in note for note in found.notes)
+    assert any(
+        "m1 (1 label)" in note and "escapes its hardest labels" in note for note in found.notes
+    )
 
 
 def test_a_person_with_one_answer_throughout_is_named() -> None:
     people, models = study(np.random.default_rng(19), 6, 60, 2, [1.5])
     clean = alignment(people_of(people), models_of(models), seed=0)
-    assert not any("Hardly" in note for note in clean.notes)
+    assert not any("agree with nobody" in note for note in clean.notes)
     people[2] = 3.0
     found = alignment(people_of(people), models_of(models), without=(), seed=0)
-    (note,) = [note for note in found.notes if "Hardly" in note]
+    (note,) = [note for note in found.notes if "agree with nobody" in note]
     assert "p02 (0.000)" in note
     assert "p01" not in note
 
@@ -204,9 +205,9 @@ def test_a_margin_as_wide_as_the_agreement_of_people_shows_nothing() -> None:
     assert row["test_high"] < 0.9
     assert found.verdicts == {"m0": "not shown"}
     assert row["at_least"] is None
-    assert "the margin of 0.90 shows nothing" in found.sentences[0]
+    assert "margin 0.90" in found.sentences[0]
     wide = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.25, seed=0)
-    assert any("which is wide" in note for note in wide.notes)
+    assert any("is wide" in note for note in wide.notes)
 
 
 @pytest.mark.parametrize(("n_labels", "has_interval"), [(12, True), (3, False)])
@@ -246,4 +247,6 @@ def test_careless_people_do_not_count_unless_they_are_asked_for() -> None:
     assert found.with_everyone.to_frame().equals(everyone.to_frame())
     assert found.to_frame("with_everyone").equals(everyone.to_frame())
     assert everyone.difference.frame["value"][0] > found.difference.frame["value"][0] + 0.1
-    assert found.sentences[0].startswith("Without p08 and p09, who are taken to be careless; ")
+    assert found.sentences[0].startswith(
+        "The answers of p08 and p09, who are taken to be careless, do not count; "
+    )

@@ -15,7 +15,7 @@ from tests.evaluation.panels import copies_of
 
 from affectlab import Ratings
 from affectlab.evaluation.human_alignment.kappa import kappa_of_label
-from affectlab.evaluation.human_alignment.panel import Copies, Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import AlignmentPanel, Copies, panel_of
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 Array = NDArray[np.float64]
@@ -33,7 +33,7 @@ def table(prefix: str, values: Array, scale: str) -> Ratings:
     )
 
 
-def arranged(people: Array, models: Array, scale: str) -> Panel:
+def arranged(people: Array, models: Array, scale: str) -> AlignmentPanel:
     """Arrange two tables; one of both where no bounds tell how numbers of one are on the other."""
     if scale != "interval":
         loose = scale if scale == "binary" or "nominal" in scale else f"{scale} interval"

@@ -414,7 +414,7 @@ def test_main_runs():
     ratings = simulated(20)
     kept = main_runs(ratings)
     assert kept.rater_names == ("p0", "p1", "p2", "p3", "net", "lazy")
-    assert kept.history[-1] == "left out 3 control runs of models"
+    assert str(kept.history[-1]) == "left out 3 control runs of models"
     assert main_runs(kept) is kept
 
 

@@ -12,8 +12,14 @@ from scipy.stats import mannwhitneyu
 
 from affectlab import InputError, Ratings
 from affectlab.core.facts import Cause, Reason
-from affectlab.evaluation import alignment, kappa_of_pairs
-from affectlab.evaluation.rater_comparison import group_comparison, group_values, rater_table
+from affectlab.evaluation import alignment
+from affectlab.evaluation.rater_comparison import (
+    group_comparison,
+    group_values,
+    merged,
+    rater_table,
+)
+from affectlab.reliability import pairwise_kappa
 
 Array = NDArray[np.float64]
 
@@ -51,7 +57,7 @@ def sides(seed: int, n_people: int = 5, n: int = 60, n_labels: int = 4) -> tuple
 
 def test_values_come_from_the_pairs() -> None:
     panel, judged = sides(1)
-    pairs = kappa_of_pairs(panel, judged)
+    pairs = pairwise_kappa(merged(panel, judged))
     values = group_values(panel, judged)
     assert list(values) == ["people", "models"]
     assert values["people"].size == 5 * 4

@@ -109,7 +109,7 @@ def test_group_means_of_table_2_come_from_item_scores() -> None:
     assert ("BART", "both bad") not in rows_of
     assert found.settings["set_aside"] == {"both bad": 11}
     assert found.sentences[-1] == (
-        "138 good items (machine chosen, or both), 233 poor (human chosen); set aside: 11 both bad."
+        "138 good items (machine chosen, or both), 233 poor (human chosen); not used: 11 both bad."
     )
 
 
@@ -239,7 +239,7 @@ def test_groups_hold_all_at_once_and_small_ones_say_so() -> None:
     assert sad["n_together"] == 2
     assert sad["all_low"] < sad["low"] < sad["high"] < sad["all_high"]
     assert rows["source", "bbc"]["value"] == rows["", "all"]["value"]
-    assert "2 groups of 3 large enough. 1 has fewer than 10 good or poor." in found.sentences[1]
+    assert "2 groups of 3 large enough (1 has fewer than 10 good or poor)" in found.sentences[1]
 
 
 @pytest.mark.long
@@ -372,7 +372,7 @@ def test_items_of_which_no_cluster_is_said_are_by_themselves() -> None:
 def test_few_items_are_said_to_be_few() -> None:
     said, score, _ = planted(0, 12, apart=0.5)
     found = evaluate_preference_metrics(said, table(said, m=score), n_boot=50, seed=0)
-    assert "With fewer than 10 good or poor items intervals are rough" in found.sentences[2]
+    assert "With fewer than 10 good or poor items, intervals are rough" in found.sentences[2]
 
 
 def test_bad_files_are_one_sentence(tmp_path: Path) -> None:

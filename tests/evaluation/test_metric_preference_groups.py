@@ -130,9 +130,9 @@ def test_the_best_of_many_metrics_is_not_simply_said_to_see() -> None:
             break
     assert found is not None
     sentence = next(s for s in found.sentences if s.startswith(f"{lucky[0]['metric']}:"))
-    assert "though not with intervals that hold for all 8 metrics at once" in sentence
+    assert "though not with simultaneous intervals of 8 metrics" in sentence
     differences = [s for s in found.sentences if s.startswith("AUC of")]
-    assert all("for all 28 differences at once" in s for s in differences)
+    assert all("simultaneous interval of 28" in s for s in differences)
     for row, sentence in zip(found.to_frame("differences").to_dicts(), differences, strict=True):
         # What is said and the ends beside it agree.
         shown = row["all_low"] > 0 or row["all_high"] < 0

@@ -20,12 +20,13 @@ from affectlab.evaluation import (
     evaluate_classification,
     evaluate_soft_labels,
     fairness,
-    kappa_of_pairs,
     outcome_table,
     published_tables,
     spearman_with_people,
 )
+from affectlab.evaluation.rater_comparison import merged
 from affectlab.ratings import Ratings, read_models
+from affectlab.reliability import pairwise_kappa
 from affectlab.report.statistics import Study
 
 N = 60
@@ -85,7 +86,7 @@ def test_what_fits_no_scale_is_judged_by_ranks_beside_others() -> None:
     assert row.equals(alone.to_frame().drop("p_holm"))
     assert row["measure"].item() == "spearman"
     assert both.to_frame().filter(rater="steps")["measure"].item() == "kappa"
-    why = [note for note in both.notes if "need one scale for unknown and people" in note]
+    why = [note for note in both.notes if "Only ranks of unknown are compared" in note]
     assert len(why) == 1
     assert "--models-scale '0-1 interval'" in why[0] or "0-1 interval" in why[0]
     found = both.difference.frame.filter(rater="unknown", measure="kappa")["reason"].item()
@@ -128,7 +129,7 @@ def of_outcomes(models: Any) -> pl.DataFrame:
 
 
 def of_pairs(models: Any) -> pl.DataFrame:
-    found = kappa_of_pairs(PEOPLE, models).to_frame()
+    found = pairwise_kappa(merged(PEOPLE, models)).to_frame()
     return found.filter(pair_kind="human-model").rename({"rater_b": "rater"}).drop("rater_a")
 
 

@@ -379,7 +379,7 @@ def test_ties_and_position_have_effects_in_a_table() -> None:
     assert left["value"] == pytest.approx(1 / (1 + np.exp(-left["parameter"])))
     assert tie["value"] == pytest.approx(1 / (1 + 2 * np.exp(-tie["parameter"])))
     assert left["low"] < left["value"] < left["high"]
-    assert "the one on the left is chosen" in scale.sentences[1]
+    assert "the left one is chosen" in scale.sentences[1]
     assert "tie with a chance" in scale.sentences[2]
     assert "Davidson" in scale.to_frame()["statistic"][0]
     assert "effects" not in {table.name for table in preference_scale(ratings).tables}

@@ -354,7 +354,7 @@ def test_votes_that_belong_together_and_what_intervals_are_about() -> None:
         assert drawn.settings["target"] == "stimuli"
         assert "4 judges" in drawn.notes[0]
     few = preferences(known, target="raters", n_boot=50)
-    assert "percentiles of draws of 8 judges cover too seldom" in few.notes[0]
+    assert "percentile intervals over 8 judges cover too rarely" in few.notes[0]
     assert not preferences(known, target="stimuli", cluster=None, n_boot=50).notes
     both = preferences(known, target="both")
     assert "intervals are about other items and other judges" in both.tables[0].notes

@@ -285,19 +285,22 @@ def test_chance_stands_beside_the_rate() -> None:
     found = recognition(ratings_of(["joy"] * 9, ["joy"] * 9, shown=shown), target="sample")
     # Joy is shown in a third and answered always: 3 * 9 / 81, and 0 of the others.
     assert found.finding == (
-        "people: unbiased hit rate 0.11, chance 0.11; highest for joy (0.33) and lowest for anger "
-        "and fear (0.00)."
+        "People: hit rate 0.33, unbiased hit rate 0.11 where chance gives 0.11; the unbiased rate "
+        "is highest for joy (0.33) and lowest for anger and fear (0.00)."
     )
 
 
 def test_all_alike_is_said() -> None:
     found = recognition(ratings_of(SHOWN, SHOWN), target="sample")
-    assert found.finding == "people: unbiased hit rate 1.00, chance 0.11; alike for all emotions."
+    assert found.finding == (
+        "People: hit rate 1.00, unbiased hit rate 1.00 where chance gives 0.11; the unbiased rate "
+        "is the same for all emotions."
+    )
 
 
 def test_one_person_is_the_person() -> None:
     found = recognition(ratings_of(PERSON))
-    assert found.finding.startswith("the person: unbiased hit rate")
+    assert found.finding.startswith("The person: hit rate")
     assert "Answers of the person" in next(t.caption for t in found.tables if t.name == "matrix")
 
 
@@ -305,3 +308,13 @@ def test_emotions_without_an_interval_are_named() -> None:
     notes = recognition(ratings_of(("anger",), ("fear",), shown=("anger",))).notes
     few = "no interval: 1 stimulus, expected 3 or more"
     assert f"people, anger; people, mean: {few}" in notes
+
+
+def test_stimuli_that_are_taken_for_something_else_are_named() -> None:
+    answers = (("joy", "fear", "joy"), ("joy", "joy", "joy"), ("fear", "joy", "joy"))
+    found = recognition(ratings_of(*answers, shown=("joy", "fear", "anger")), target="sample")
+    table = {row["stimulus"]: row for row in found.to_frame("stimuli").rows(named=True)}
+    rates = [(row["intended"], round(row["hit_rate"], 2), row["other"]) for row in table.values()]
+    assert sorted(rates) == [("anger", 0.0, "joy"), ("fear", 0.33, "joy"), ("joy", 0.67, "fear")]
+    assert [row["missed"] for row in table.values()] == [True, True, False]
+    assert sum(sentence.startswith("For 2 of 3 stimuli") for sentence in found.sentences) == 1

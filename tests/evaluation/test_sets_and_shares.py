@@ -148,12 +148,10 @@ def test_a_macro_average_says_over_which_classes_it_runs() -> None:
     found = evaluate_classification(PEOPLE, wide, threshold=0.5, n_boot=0)
     (note,) = (note for note in found.notes if note.startswith("macro averages"))
     assert note == (
-        "macro averages run over 3 of 4 classes, those in truth or answers: never there is surprise"
+        "macro averages run over the 3 of 4 classes in truth or answers, without surprise"
     )
     exact = evaluate_classification(PEOPLE, table(SHARES, "net"), threshold=0.5, n_boot=0)
-    assert "macro averages run over all 3 classes, each of which is in truth or answers" in (
-        exact.notes
-    )
+    assert "macro averages run over all 3 classes" in exact.notes
     of = precision_recall_f1(["joy", "fear"], ["joy", "joy"], labels=["joy", "fear", "anger"])
     assert "over 2 of 3 labels that occur" in of.sentences[0]
 

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from affectlab import InputError, Ratings, evaluation
 from affectlab.evaluation.people_and_models import on_scale, sides
+from affectlab.ratings import StepKind
 from affectlab.ratings.scale import Scale
 
 
@@ -72,9 +73,7 @@ def test_declared_bounds_are_mapped_linearly_and_the_history_says_so() -> None:
     model = table("net", [0, 0.5, 1], "0-1 interval")
     found = on_scale(model, Scale.parse("0-100 interval"))
     assert found.value.tolist() == [0, 50, 100]
-    assert (
-        found.history[-1] == "answers of models: 0–1 mapped to 0–100, linearly (interval 0 to 100)"
-    )
+    assert found.history[-1]["ends"] == (0, 1, 0, 100)
     kept = on_scale(table("net", [10, 35, 90], "0-100"), Scale.parse("1-9"), "none")
     np.testing.assert_allclose(kept.value, [1.8, 3.8, 8.2])
     assert str(kept.scale) == "interval 1 to 9"
@@ -106,7 +105,7 @@ def test_a_scale_that_was_not_declared_is_taken_for_that_of_people_where_it_fits
     model = Ratings({"stimulus": ["a", "b"], "rater": ["net"] * 2, "value": [0.5, 6.2]})
     found = on_scale(model, Scale.parse("0-7"), "none")
     assert found.value.tolist() == [0.5, 6.2]
-    assert "scale not declared: all lie within the bounds" in found.history[-1]
+    assert "all lie within the bounds" in found.history[-1]["guess"]
 
 
 def test_people_keep_their_steps_beside_fractions_of_models_in_one_table() -> None:
@@ -114,7 +113,7 @@ def test_people_keep_their_steps_beside_fractions_of_models_in_one_table() -> No
         as_model("net", [0.5, 3, 6], "0-7 interval")
     )
     assert sides(mixed).people.scale == Scale.parse("0-7")
-    assert sides(mixed).people.history[-1].startswith("answers of people: steps of 1")
+    assert sides(mixed).people.history[-1].kind is StepKind.WHOLE_STEPS
     for people, models, scale in (
         ([0, 3.5, 7], [0.5, 3, 6], "0-7 interval"),  # People have fractions, too.
         ([0, 3, 7], [1, 3, 6], "0-7 interval"),  # Nobody has.

@@ -219,12 +219,12 @@ def test_one_call_gives_what_its_parts_give():
 def test_sentences_hold_like_against_like():
     people, truth, codes = panel()
     hedging = evaluate_soft_labels(people, scores(truth), n_boot=200, seed=0).sentences[0]
-    assert "beside half of the people (4) judged by the other half it is nearer" in hedging
+    assert "compared with half of the people (4) judged by the other half it is nearer" in hedging
     assert "as sure as people are united" in hedging
     firm = {"firm": given(np.eye(8)[codes[:, 0]])}
     one = evaluate_soft_labels(people, firm, n_boot=200, seed=0)
     assert one.one_label == ("firm",)
-    assert "beside a person judged by the others" in one.sentences[0]
+    assert "compared with a person judged by the others" in one.sentences[0]
     assert one.sentences[0].endswith("it claims no probabilities.")
     lazy = np.broadcast_to(truth.mean(axis=0), truth.shape)
     blind = evaluate_soft_labels(people, {"lazy": given(lazy)}, n_boot=200, seed=0).sentences[0]

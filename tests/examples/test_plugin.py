@@ -95,7 +95,7 @@ def test_without_the_package_nothing_has_its_names(tmp_path: Path) -> None:
 
 
 def test_taxonomy(run: Run) -> None:
-    listed = _result(run("taxonomy", "list", "--json"))["taxonomies"]
+    listed = _result(run("taxonomy", "show", "--json"))["taxonomies"]
     assert {"name": "weather", "n_labels": 4, "title": "Moods of the weather"} in listed
     assert "mikels" in {entry["name"] for entry in listed}
 
@@ -205,7 +205,7 @@ def test_a_broken_package_is_told_in_one_sentence(
 
 
 def test_a_broken_package_leaves_other_verbs_alone(broken: Run) -> None:
-    listed = broken("taxonomy", "list", "--json")
+    listed = broken("taxonomy", "show", "--json")
     assert {"weather", "mikels"} <= {entry["name"] for entry in _result(listed)["taxonomies"]}
     assert _result(listed)["notes"] == [_sentence("taxonomies")]
     done = broken("reproduce", "weather-moods", "--data", PLUGIN / "data", "--json")

@@ -8,6 +8,9 @@ from typing import Any, get_args
 
 from cyclopts import App
 
+from affectlab.cli.manifest import Parameter
+from affectlab.cli.tree import find_verb, make_parser
+
 __all__ = ["command_entries", "options_of", "verbs_of"]
 
 _SHOWS_HELP = ("--help", "-h", "--version")
@@ -16,8 +19,6 @@ _SHOWS_HELP = ("--help", "-h", "--version")
 @cache
 def command_entries() -> dict[str, str]:
     """Give each verb with its arguments, and each of its options."""
-    from affectlab.cli.tree import make_parser
-
     return dict(_entries("affectlab", make_parser(None)))
 
 
@@ -39,8 +40,18 @@ def _entries(path: str, command: App) -> Iterator[tuple[str, str]]:
     for option in options:
         if option.name.startswith("-"):
             yield f"{path} {'/'.join(option.names)}", _option(option)
-    for name, verb in sorted(verbs_of(command).items()):
-        yield from _entries(f"{path} {name}", verb)
+    verb = find_verb(path.split()[1:])
+    if verb is not None:
+        for name in verb.rarely:
+            yield f"{path} --config {name}", _rare(verb.options[name])
+    for name, inner in sorted(verbs_of(command).items()):
+        yield from _entries(f"{path} {name}", inner)
+
+
+def _rare(parameter: Parameter) -> str:
+    """Say of an option that only a file gives what it is by default."""
+    default = parameter.default
+    return "value" if default is None else f"value = {default}"
 
 
 def _arguments(command: App, options: list[Any]) -> str:

@@ -19,6 +19,7 @@ from tests.public_api.source import defined_in
 
 from affectlab.cli.manifest import MANIFEST, OptionsOf
 from affectlab.cli.tree import TREE, Branch, Verb
+from affectlab.core.types import Rare
 
 __all__ = ["manifest", "manifest_text", "write_manifest"]
 
@@ -127,7 +128,7 @@ def _fields(settings: type) -> Iterator[dict[str, Any]]:
             made = field.default_factory is not dataclasses.MISSING
             default = None if made else inspect.Parameter.empty
         hint = _evaluated(field.type, settings.__module__)
-        more = {**documented.get(field.name, {}), **field.metadata}
+        more = documented.get(field.name, {})
         yield _parameter(field.name, hint, default, by_name=True, **more)
 
 
@@ -160,6 +161,7 @@ def _parameter(name: str, hint: Any, default: Any, *, by_name: bool, **more: Any
         "classes": [] if by_name else list(dict.fromkeys(_classes(hint))),
         "is_required": default is inspect.Parameter.empty,
         "by_name": by_name,
+        "is_rare": Rare in _metadata(hint),
         **bounds,
         **more,
     }

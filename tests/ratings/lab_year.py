@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from affectlab.ratings import StepKind
+
 Sheets = Mapping[str, Sequence[Sequence[object]]]
 Write = Callable[[Path], Path]
 
@@ -34,7 +36,9 @@ class Messy:
     values: tuple[float, ...] = ()
     """Answers in the order of the table, on the scale."""
     said: tuple[str, ...] = ()
-    """What history, warnings or what was set aside must say."""
+    """What warnings or what was set aside must say."""
+    steps: tuple[StepKind, ...] = ()
+    """Steps that the history must have."""
 
 
 def text(name: str, content: str, encoding: str = "utf-8") -> Write:
@@ -109,7 +113,7 @@ YEAR = (
         text("r.csv", "Stimulus;Rater;Rating\na;x;3,5\na;y;4,0\nb;x;2\nb;y;6\n", "utf-8-sig"),
         scales={"rating": "interval 2 to 6"},
         values=(3.5, 4, 2, 6),
-        said=("decimal commas",),
+        steps=(StepKind.DECIMAL_COMMAS,),
     ),
     Messy(
         "a text file of Windows with umlauts and curly quotes",
@@ -118,14 +122,14 @@ YEAR = (
         raters=("Jörg", "don’t know"),
         scales={"rating": "ordinal 1 to 2, step 1"},
         values=(1, 2),
-        said=("was read as cp1252",),
+        steps=(StepKind.ENCODING,),
     ),
     Messy(
         "remarks and a date above the header",
         "read; the history says what was left out",
         text("r.csv", f"# Pilot study,,\n\nexported 2025-03-04,,\nimage,rater,rating\n{LINES}"),
         **PLAIN,
-        said=("2 rows above the header left out: '# Pilot study', 'exported 2025-03-04'",),
+        steps=(StepKind.ABOVE_HEADER,),
     ),
     Messy(
         "names and values of the export above the header",
@@ -135,14 +139,14 @@ YEAR = (
             f"study:;Faces 2\nexported;2025-03-04\n\n{';'.join(HEAD)}\n{LINES.replace(',', ';')}",
         ),
         **PLAIN,
-        said=("2 rows above the header left out: 'study: Faces 2', 'exported 2025-03-04'",),
+        steps=(StepKind.ABOVE_HEADER,),
     ),
     Messy(
         "a workbook with a title above the header",
         "read; the history says what was left out",
         workbook(Data=[["Pilot study"], [], ["exported", "2025-03-04"], HEAD, *ROWS]),
         **PLAIN,
-        said=("2 rows above the header left out: 'Pilot study', 'exported 2025-03-04'",),
+        steps=(StepKind.ABOVE_HEADER,),
     ),
     Messy(
         "a workbook with merged cells in the header",
@@ -162,7 +166,7 @@ YEAR = (
         workbook(x=[["image", "rating"], ["a", 3], ["b", 2]], y=[["image", "rating"], ["a", 4]]),
         scales={"rating": "ordinal 2 to 4, step 1"},
         values=(3, 2, 4),
-        said=("sheets 'x', 'y' have the same columns: they were read each as that of one rater",),
+        steps=(StepKind.SHEETS_JOINED,),
     ),
     Messy(
         "a workbook of two waves, with columns in another order and case, and one more",
@@ -174,16 +178,14 @@ YEAR = (
         raters=("x", "y", "z"),
         scales={"rating": "ordinal 1 to 7, step 1"},
         values=(3, 4, 2, 6, 1, 7),
-        said=(
-            "sheets 'One', 'Two' have the same columns, but for 'note': they were read one below",
-        ),
+        steps=(StepKind.SHEETS_JOINED,),
     ),
     Messy(
         "a workbook with answers on a further sheet under other names",
         "the first sheet is read; a warning names the other, and what to do",
         workbook(One=[HEAD, *ROWS], Two=[["face", "who", "felt"], ["a", "z", 1]]),
         **PLAIN,
-        said=("sheet 'One' was read, and not 'Two', with other columns; name one (format='excel,",),
+        steps=(StepKind.SHEETS_LEFT,),
     ),
     Messy(
         "a workbook with a sheet for each emotion, and a column for each rater",
@@ -195,7 +197,7 @@ YEAR = (
         raters=("R1", "R2"),
         scales=dict.fromkeys(("joy", "anger"), "ordinal 1 to 7, step 1"),
         values=(1, 3, 5, 7, 2, 4, 5, 4),
-        said=("read each as that of one label, with a column for each rater, since columns hold",),
+        steps=(StepKind.SHEETS_JOINED,),
     ),
     Messy(
         "a folder with a file for each participant",
@@ -236,7 +238,7 @@ YEAR = (
         stimuli=("a.jpg", "b.jpg"),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 4, 2, 6),
-        said=("each row is a sheet, and columns are called alike",),
+        steps=(StepKind.SHAPE,),
     ),
     Messy(
         "one row per participant, columns of numbered clips, images, … (`clip01`)",
@@ -245,7 +247,7 @@ YEAR = (
         stimuli=("clip01", "clip02"),
         scales={"rating": "ordinal 3 to 6, step 1"},
         values=(3, 4, 6),
-        said=("each row is a sheet, and columns are called alike",),
+        steps=(StepKind.SHAPE,),
     ),
     Messy(
         "one row per participant, columns of stimuli and labels (`clip1_valence`)",
@@ -255,7 +257,7 @@ YEAR = (
         ),
         scales={"valence": "ordinal 1 to 6, step 1", "arousal": "ordinal 1 to 6, step 1"},
         values=(3, 4, 1, 1, 2, 6, 5, 5),
-        said=("names of columns cross 2 stimuli ('a', 'b') and 2 labels",),
+        steps=(StepKind.NAMES_CROSS,),
     ),
     Messy(
         "a column `item` that numbers trials beside one of images",
@@ -266,7 +268,7 @@ YEAR = (
         ),
         scales=dict.fromkeys(("valence", "arousal"), "ordinal 2 to 7, step 1"),
         values=(3, 2, 6, 4, 5, 6, 4, 7),
-        said=("'arousal'; column 'image' is the stimulus and 'item' is not",),
+        steps=(StepKind.NUMBERS_ARE_LABELS,),
     ),
     Messy(
         "a row for each question about a stimulus, in a column without a known name",
@@ -277,14 +279,14 @@ YEAR = (
         ),
         scales=dict.fromkeys(("kind", "happy"), "ordinal 1 to 5, step 1"),
         values=(4, 2, 5, 1),
-        said=("raters have a row for each value of column 'adjective', so it is the label",),
+        steps=(StepKind.LABEL_COLUMN,),
     ),
     Messy(
         "`id` numbers the rows of a database, and songs come back",
         "read, as a guess that is said: songs are the stimuli",
         text("r.csv", "id,user_id,song,rating\n1,x,a,3\n2,y,a,4\n3,x,b,2\n4,y,b,6\n"),
         **PLAIN,
-        said=("numbers the rows and the values of 'song' come back",),
+        steps=(StepKind.ROWS_NUMBERED,),
     ),
     Messy(
         "`model` is the actor on the picture, beside a column of subjects",
@@ -307,10 +309,7 @@ YEAR = (
         stimuli=("a", "b", "c"),
         scales={"Rate.RESP": "ordinal 1 to 6, step 1"},
         values=(3, 2, 5, 4, 6, 1),
-        said=(
-            "columns of numbers hold ratings, one label each: 'Rate.RESP'; 'Alter' describes, as "
-            "each rater or stimulus has one value",
-        ),
+        steps=(StepKind.NUMBERS_ARE_LABELS,),
     ),
     Messy(
         "codes of two coders beside the sentences and what was agreed",
@@ -325,7 +324,7 @@ YEAR = (
         raters=("coder_A", "coder_B"),
         scales={"rating": "nominal: joy, fear, anger"},
         values=(0, 1, 0, 0, 2, 2),
-        said=("columns 'utterance', 'agreed' were taken as attributes",),
+        steps=(StepKind.ATTRIBUTE_COLUMNS,),
     ),
     Messy(
         "practice told by a column of 0 and 1",
@@ -335,14 +334,14 @@ YEAR = (
             "image,rater,practice,rating\na,x,1,3\na,y,0,4\nb,x,0,2\nb,y,0,6\n",
         ),
         **PLAIN,
-        said=("1 row of practice by column 'practice' counts as answers",),
+        steps=(StepKind.PRACTICE_COUNTS,),
     ),
     Messy(
         "two columns that are called like answers",
         "read; a warning says which was taken, and how to take the other",
         text("r.csv", "image,rater,rating,rating_2\na,x,3,1\na,y,4,1\nb,x,2,1\nb,y,6,1\n"),
         **PLAIN,
-        said=("column 'rating' holds the answers, and 'rating_2' beside it describe them",),
+        steps=(StepKind.ANSWERS_DESCRIBED,),
     ),
     Messy(
         "boxes with an `x` in them or nothing",
@@ -351,7 +350,7 @@ YEAR = (
         options={"wide": "labels", "scale": "binary", "absent": "zero"},
         scales=dict.fromkeys(("joy", "fear"), "binary, 0 or 1"),
         values=(1, 1, 0, 0, 0, 1, 1, 1),
-        said=("marks ('x') mean yes, since nothing else was answered",),
+        steps=(StepKind.TICKS,),
     ),
     Messy(
         "two waves, told by a column `time`",
@@ -362,7 +361,7 @@ YEAR = (
         ),
         scales=dict.fromkeys(("joy", "fear"), "ordinal 1 to 6, step 1"),
         values=(3, 4, 2, 6, 1, 1, 5, 1),
-        said=("column 'time' tells answers of a rater to the same question apart",),
+        steps=(StepKind.OCCASION_COLUMN,),
     ),
     Messy(
         "several samples of a model for each stimulus",
@@ -374,7 +373,7 @@ YEAR = (
         raters=("x",),
         scales={"rating": "nominal: joy, fear"},
         values=(0, 0, 1, 0),
-        said=("so it is the trial",),
+        steps=(StepKind.OCCASION_COLUMN,),
     ),
     Messy(
         "a probability for each class, in a row of its own",
@@ -386,7 +385,7 @@ YEAR = (
         raters=("x",),
         scales=dict.fromkeys(("joy", "fear"), "interval 0.2 to 0.8"),
         values=(0.7, 0.3, 0.2, 0.8),
-        said=("column 'class' says what the numbers of column 'probability' are about",),
+        steps=(StepKind.STRENGTHS,),
     ),
     Messy(
         "points on a grid, such as `(7,3)`",
@@ -428,7 +427,7 @@ YEAR = (
         stimuli=("a",),
         scales={"joy": "ordinal 1 to 7, step 1"},
         values=(1, 5),
-        said=("values that the file calls missing: 1 cell of 'joy'",),
+        steps=(StepKind.DECLARED_MISSING,),
     ),
     Messy(
         "SPSS: codes for no answer that have a name and are not declared as missing",
@@ -441,7 +440,7 @@ YEAR = (
         scales={"rating": "ordinal 1 to 5, step 1"},
         values=(1, 5, 2),
         options={"columns": {"value": "joy"}},
-        said=("values taken as missing, since their names say so or they lie far outside (-77",),
+        steps=(StepKind.GUESSED_MISSING,),
     ),
     Messy(
         "SPSS or Stata: numbers with names of emotions that are not called nominal",
@@ -453,7 +452,7 @@ YEAR = (
         ),
         scales={"rating": "nominal: Freude, Wut, Angst"},
         values=(0, 1, 0, 2),
-        said=("values of 'emotion' stand for categories without an order: 'Freude', 'Wut'",),
+        steps=(StepKind.GUESSED_CATEGORIES,),
     ),
     Messy(
         "Stata with a column for each rater",
@@ -462,7 +461,7 @@ YEAR = (
         raters=("R1", "R2"),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 2, 4, 6),
-        said=("columns are called after raters",),
+        steps=(StepKind.SHAPE,),
     ),
     Messy(
         "`write.table` of R: spaces, quotes, row names",
@@ -527,7 +526,7 @@ YEAR = (
         column("Agree", "Strongly agree", "Disagree", "Agree"),
         scales={"rating": "ordinal: Disagree, Agree, Strongly agree"},
         values=(2, 3, 1, 2),
-        said=("guessed: answers have an order, from 'Disagree' to 'Strongly agree'",),
+        steps=(StepKind.ORDERED_WORDS,),
     ),
     Messy(
         "numbers, with words at the ends: `1 - not at all`, `3`, `7 - very`",
@@ -535,7 +534,7 @@ YEAR = (
         column("1 - not at all", "7 - very", "3", "2"),
         scales={"rating": "ordinal 1 to 7, step 1"},
         values=(1, 7, 3, 2),
-        said=("read as numbers: '1 - not at all' as 1, '7 - very' as 7",),
+        steps=(StepKind.READ_AS_NUMBERS,),
     ),
     Messy(
         "a label beside its reversed form",
@@ -564,7 +563,7 @@ YEAR = (
             "emotion": "nominal: joy, fear",
         },
         values=(0, 0, 1, 0, 3, 2, -3, 1, 1, 7, 5, 4),
-        said=("a category and dimensions were asked for, one label each",),
+        steps=(StepKind.CATEGORY_AND_DIMENSIONS,),
     ),
     Messy(
         "a row for each emotion, and its intensity",
@@ -576,7 +575,7 @@ YEAR = (
         ),
         scales={"joy": "ordinal 0 to 5, step 1", "fear": "ordinal 0 to 5, step 1"},
         values=(3, 0, 2, 1, 0, 4, 1, 5),
-        said=("column 'emotion' says what the numbers of column 'intensity' are about",),
+        steps=(StepKind.STRENGTHS,),
     ),
     Messy(
         "a category beside the confidence in it",
@@ -586,7 +585,7 @@ YEAR = (
         ),
         scales={"rating": "nominal: joy, fear"},
         values=(0, 0, 1, 0),
-        said=("only column 'emotion' holds answers; if 'confidence' do so, too",),
+        steps=(StepKind.ONLY_ANSWERS,),
     ),
     Messy(
         "what a face was meant to show, beside what raters said",
@@ -597,7 +596,7 @@ YEAR = (
         ),
         scales={"rating": "nominal: joy, fear"},
         values=(0, 1, 1),
-        said=("column 'emotion' has one word for each stimulus",),
+        steps=(StepKind.INTENDED,),
     ),
     Messy(
         "practice and main trials (`phase`)",
@@ -606,7 +605,7 @@ YEAR = (
         raters=("z", "x", "y"),
         scales={"rating": "ordinal 1 to 6, step 1"},
         values=(1, 3, 4, 2, 6),
-        said=("1 row of practice by column 'phase' counts as answers",),
+        steps=(StepKind.PRACTICE_COUNTS,),
     ),
     Messy(
         "practice and main trials, as `columns={'trial_kind': 'phase'}` says",
@@ -625,7 +624,7 @@ YEAR = (
         raters=("Ann", "Bo"),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 2, 4, 6),
-        said=("the first column 'Unnamed: 0' only tells rows apart: it was left out",),
+        steps=(StepKind.ROW_NUMBERS,),
     ),
     Messy(
         "JSON Lines with the answers in an object",
@@ -661,7 +660,7 @@ YEAR = (
         raters=("R1", "R2"),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 2, 4, 6),
-        said=("each key of the file names a row, those below it columns",),
+        steps=(StepKind.KEYS_NAME,),
     ),
     Messy(
         "JSON with a list of answers for each stimulus",
@@ -677,7 +676,7 @@ YEAR = (
         ),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 4, 2, 6),
-        said=("each key of the file names a stimulus",),
+        steps=(StepKind.KEYS_NAME,),
     ),
     Messy(
         "JSON with lists of images and annotations, joined by `image_id`",
@@ -696,7 +695,7 @@ YEAR = (
         ),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 2, 6),
-        said=("the answers stand in 'annotations', to which 'images' is joined by id",),
+        steps=(StepKind.ANSWERS_IN,),
     ),
     Messy(
         "annotators in a text with commas, and an answer of each by name",
@@ -712,7 +711,7 @@ YEAR = (
         ),
         scales={"rating": "ordinal 2 to 6, step 1"},
         values=(3, 4, 2, 6),
-        said=("name who gave the answers in the same place",),
+        steps=(StepKind.LISTS_BY_RATER,),
     ),
     Messy(
         "emoji, some of them with the mark for colour",
@@ -720,7 +719,7 @@ YEAR = (
         column("😀", "❤️", "❤", "👍🏽"),
         scales={"rating": "nominal: 😀, ❤️, 👍🏽"},
         values=(0, 1, 1, 2),
-        said=("'❤' is '❤️'",),
+        steps=(StepKind.ONE_SPELLING,),
     ),
     Messy(
         "several chosen answers in a cell: `joy; fear`",
@@ -728,7 +727,7 @@ YEAR = (
         column("joy; fear", "joy", "fear", "joy", name="emotions"),
         scales={"joy": "binary, 0 or 1", "fear": "binary, 0 or 1"},
         values=(1, 1, 1, 0, 0, 1, 1, 0),
-        said=("';' parts them",),
+        steps=(StepKind.SEVERAL_CHOSEN,),
     ),
     Messy(
         "several chosen answers with `/` or `+` between them",
@@ -736,7 +735,7 @@ YEAR = (
         column("joy/fear", "joy", "fear", "joy", name="emotions"),
         scales={"joy": "binary, 0 or 1", "fear": "binary, 0 or 1"},
         values=(1, 1, 1, 0, 0, 1, 1, 0),
-        said=("'/' parts them",),
+        steps=(StepKind.SEVERAL_CHOSEN,),
     ),
     Messy(
         "yes and no in several languages",
@@ -751,7 +750,7 @@ YEAR = (
         column("45 %", "100%", '"12,5 %"', "0 %"),
         scales={"rating": "interval 0 to 100"},
         values=(45, 100, 12.5, 0),
-        said=("read as numbers: '45 %' as 45",),
+        steps=(StepKind.READ_AS_NUMBERS,),
     ),
     Messy(
         "ranges beside numbers (`3-4`)",

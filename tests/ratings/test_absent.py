@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import run_here
+from tests.ratings.told import kinds
 
 from affectlab import InputError, read_ratings
-from affectlab.ratings import list_formats, read_models
+from affectlab.ratings import StepKind, list_formats, read_models
+from affectlab.ratings.steps import step
 
 LISTED = """stimulus,rater,label,value
 a,r1,joy,3
@@ -32,10 +34,10 @@ def test_missing_unless_it_is_said(listed: Path) -> None:
     assert (plain.n_ratings, plain.history) == (5, ())
     zero = read_ratings(listed, scale="0-7", absent="zero")
     assert zero.n_ratings == 8
-    assert zero.history == ("absent = 0, as asked: filled 3 absent ratings with 0",)
+    assert zero.history == (step(StepKind.FILLED, n=3, value=0.0, by="asked", labels=()),)
     missing = read_ratings(listed, scale="0-7", absent="missing")
     assert missing.n_ratings == 5
-    assert missing.history == ("absent = missing, as asked",)
+    assert missing.history == (step(StepKind.LEFT_MISSING, published_zero=False),)
 
 
 def test_models_are_read_alike(listed: Path) -> None:
@@ -50,7 +52,7 @@ def test_what_was_filled_cannot_be_taken_out_of_a_written_file(
     file = read_ratings(listed, scale="0-7", absent="zero").write(tmp_path / "filled.parquet")
     assert read_ratings(file).n_ratings == 8
     again = read_ratings(file, absent="zero")
-    assert again.history[-1] == "absent = 0, as asked: nothing was absent"
+    assert again.history[-1] == step(StepKind.NOTHING_ABSENT, by="asked")
     with pytest.raises(InputError, match="filled with 0 before the file was written"):
         read_ratings(file, absent="missing")
 
@@ -92,7 +94,8 @@ def test_the_option_of_every_verb_that_reads(verb: tuple[str, str], listed: Path
     assert found[0] != found[1]
     if verb[1] == "summary":
         assert [one["n_ratings"] for one in found] == [5, 8, 5]
-        assert found[1]["history"] == ["absent = 0, as asked: filled 3 absent ratings with 0"]
+        (filled,) = found[1]["history"]
+        assert (filled["kind"], filled["facts"]["n"]) == ("filled", 3)
 
 
 def test_the_answers_of_a_vision_language_model(tmp_path: Path) -> None:
@@ -113,6 +116,6 @@ def test_a_sheet_without_a_tick_is_a_sheet_of_zeros(tmp_path: Path) -> None:
     assert r.n_ratings == 8
     assert float(r.value.sum()) == 2
     assert sum(part.count for part in r.set_aside) == 0
-    assert "absent = 0, as asked: empty cells filled with 0: 6" in r.history
-    assert not any("nothing was absent" in step for step in r.history)
+    assert step(StepKind.CELLS_FILLED, n=6, value=0.0, by="asked") in r.history
+    assert StepKind.NOTHING_ABSENT not in kinds(r)
     assert read_ratings(path, wide="labels", scale="binary").n_ratings == 2

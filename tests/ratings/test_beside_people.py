@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ratings.told import facts, holds
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import alignment
-from affectlab.ratings import Ratings, Scale, read_models
-from affectlab.ratings.beside_people import bare_name, beside_people, load_label_map
+from affectlab.ratings import Ratings, Scale, StepKind, read_models
+from affectlab.ratings.beside.people import bare_name, beside_people, load_label_map
 
 FACES = tuple(f"img{k}" for k in range(4))
 
@@ -49,7 +50,7 @@ def test_the_same_names_are_joined_without_a_word() -> None:
 def test_names_are_joined_without_folder_and_suffix() -> None:
     found = beside_people(net(tuple(f"faces\\\\{name}.JPG" for name in FACES)), people())
     assert found.stimulus_names == FACES
-    assert "by name without folder and suffix: 4 of 4" in found.history[-1]
+    assert holds(found.history[-1], StepKind.STIMULI_JOINED, by="name", n=4, of=4)
     result = alignment(people(), net(tuple(f"{name}.png" for name in FACES)))
     assert any("without folder and suffix: 4 of 4" in note for note in result.notes)
 
@@ -67,7 +68,7 @@ def test_texts_are_joined_where_names_are_not() -> None:
     asked = people().with_stimuli({"stimulus": list(FACES), "text": list(texts)})
     found = beside_people(net(tuple(text.upper() for text in texts)), asked)
     assert found.stimulus_names == FACES
-    assert "joined with people's by text: 4 of 4" in found.history[-1]
+    assert holds(found.history[-1], StepKind.STIMULI_JOINED, by="text", n=4, of=4)
 
 
 def test_what_is_no_file_keeps_its_name() -> None:
@@ -80,7 +81,8 @@ def test_words_that_mean_the_same_are_one_label_and_a_map_goes_first(tmp_path: P
     file.write_text("image,happy,mad\n" + "".join(f"{name}.png,.5,.25\n" for name in FACES))
     (found,) = read_models(file, people(), scale="0-1 interval")
     assert (found.label_names, found.stimulus_names) == (("joy", "anger"), FACES)
-    assert any("'happy' is 'joy', 'mad' is 'anger'" in step for step in found.history)
+    pairs = {"words": ("happy", "mad"), "labels": ("joy", "anger")}
+    assert any(holds(one, StepKind.LABELS_MATCHED, **pairs) for one in found.history)
     (found,) = read_models(file, people(), scale="0-1 interval", label_map="happy=anger,mad=joy")
     assert found.label_names == ("anger", "joy")
     with pytest.raises(InputError, match="unknown label of people 'angr'; did you mean 'anger'"):
@@ -131,7 +133,7 @@ def test_counts_of_votes_are_shares(tmp_path: Path) -> None:
     (found,) = read_models(file, asked)
     assert found.scale == Scale("interval", 0.0, 1.0)
     assert found.matrix("joy").ravel().tolist() == [0.7, 0.0, 0.3, 0.5]
-    assert any("add up to 10, as votes or percent do" in step for step in found.history)
+    assert facts(found, StepKind.DIVIDED) == {"total": 10.0}
     (found,) = read_models(file, asked, scale="0-10 interval")
     assert found.matrix("joy").ravel().tolist() == [7, 0, 3, 5]
 

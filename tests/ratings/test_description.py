@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 JUNK: list[Any] = [
     None, 1, -1, 1e308, 10**30, True, "x", "", "\x1b[31m", [], {}, [1, 2], ["a", "a"], [None],
@@ -100,7 +101,17 @@ def test_any_change_of_the_description_reads_or_is_one_sentence(stored: Path) ->
     [
         ("labels", 1, "labels: input should be a valid list"),
         ("types", [], "types: input should be a valid dictionary"),
-        ("history", [1, 2], "history.0: input should be a valid string"),
+        ("history", [1, 2], "history.0: input should be a valid dictionary"),
+        (
+            "history",
+            [{"kind": "filed", "facts": {}, "guessed": False}],
+            "history.0: unknown step 'filed'; did you mean 'filled'",
+        ),
+        (
+            "history",
+            [{"kind": "filled", "facts": {"m": 1}, "guessed": False}],
+            "history.0: step 'filled': ",
+        ),
         ("raters", {}, "the rater table has no column of names 'rater'"),
         ("scale", {"kind": "nominal", "categories": [1, 2]}, "scale.categories.0: input should"),
         ("taxonomy", "name = 1", "taxonomy"),
@@ -144,8 +155,8 @@ def test_a_table_of_raters_is_joined_with_the_stored_one(stored: Path) -> None:
     assert again.raters.columns == columns
     assert again.raters.rows()[0] == ("x", "human", 31, 1.5, True, "red")
     assert again.history == (
-        "age of 1 rater was taken from the table given, not the file",
-        "left 1 row of the rater table unused: no answer names 'zz'",
+        step(StepKind.ATTRIBUTE_REPLACED, name="age", n=1, unit="rater"),
+        step(StepKind.UNUSED_ATTRIBUTES, unit="rater", names=["zz"]),
     )
 
 
@@ -190,7 +201,7 @@ def test_a_table_of_the_user_is_joined_with_that_of_a_published_format(tmp_path:
     ]
     assert r.stimuli["content_name"].to_list() == ["park", "park"]
     assert r.stimuli["codec"].to_list() == [None, "av1"]
-    assert "age of 1 rater was taken from the table given, not the file" in r.history
+    assert step(StepKind.ATTRIBUTE_REPLACED, name="age", n=1, unit="rater") in r.history
 
 
 def test_types_of_both_tables_need_not_agree(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.ratings.told import facts
 
-from affectlab.ratings import GuessedScalesWarning, Ratings
+from affectlab.ratings import GuessedScalesWarning, Ratings, StepKind
 
 
 def shown(r: Ratings) -> str:
@@ -122,7 +123,7 @@ def test_a_large_complete_panel_has_no_warnings() -> None:
         ),
         (
             Ratings({"stimulus": ["a", "b"], "rater": ["x", "y"], "value": ["Joy", "joy"]}),
-            "Categories that differ in case or spaces only were taken as one: 'joy' is 'Joy'.",
+            "Categories that differ only in case or spaces were joined: 'joy' is 'Joy'.",
         ),
         (
             Ratings(
@@ -235,7 +236,7 @@ def test_categories_whose_accents_differ_are_one() -> None:
     words = ["\u00c4rger", "A\u0308rger", "Wut"]
     r = Ratings({"stimulus": ["a", "b", "c"], "rater": ["x"] * 3, "value": words})
     assert r.scale.categories == (words[0], "Wut")
-    assert any("differ in how accents are encoded only were taken as one" in t for t in r.warnings)
+    assert facts(r, StepKind.ONE_SPELLING)["differences"] == ("how accents are encoded",)
 
 
 def test_a_label_with_one_answer_is_on_no_scale() -> None:

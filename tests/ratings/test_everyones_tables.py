@@ -19,16 +19,18 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.ratings.told import facts, guessing, kinds
 
 from affectlab.cli import main
 from affectlab.core.errors import InputError
 from affectlab.ratings import (
-    GuessedColumnsWarning,
     Ratings,
+    StepKind,
     describe_ratings,
     read_models,
     read_ratings,
 )
+from affectlab.ratings.steps import step
 from affectlab.reliability import krippendorff_alpha
 
 Read = Callable[..., Ratings]
@@ -103,16 +105,15 @@ def test_several_categories_are_yes_or_no_to_each(
         ("s1", 2.0, 1.0, 0.0),
         ("s2", 0.0, 1.0, 2.0),
     ]
-    assert any("several chosen categories" in step for step in r.history)
+    assert StepKind.SEVERAL_CHOSEN in kinds(r)
 
 
 def test_categories_in_rows_of_their_own(read: Read) -> None:
     content = "id,annotator,label\na,x,joy\na,x,fear\na,y,joy\nb,x,fear\nb,y,fear\n"
-    with pytest.warns(GuessedColumnsWarning, match="each stands in a row of its own"):
+    with guessing(StepKind.SEVERAL_CHOSEN, separator="row"):
         r = read(content)
     assert r.n_ratings == 8
     assert r.matrix("joy").tolist() == [[1, 0], [1, 0]]
-    assert any("row of its own" in warning for warning in r.warnings)
     with pytest.raises(InputError, match="line 4: a second answer for the same question"):
         read(content.replace("a,y,joy", "a,x,joy"), separator="row")
     # One rater who answered one of many twice did not choose several.
@@ -134,11 +135,10 @@ def test_an_empty_list_is_an_answer_and_an_empty_cell_is_none(read: Read) -> Non
 
 def test_free_text_is_an_answer_where_it_has_that_shape(read: Read) -> None:
     own = "clip,rater,text\na,x,he smiles\na,y,a glad man\n"
-    with pytest.warns(GuessedColumnsWarning, match="column 'text' holds free answers"):
+    with guessing(StepKind.FREE_TEXT, column="text"):
         r = read(own)
     assert r.scale.kind == "text"
-    assert r.warnings[0].startswith("Guessed: column 'text'")
-    assert read(own, scale="text").warnings[0].startswith("Every") is False
+    assert kinds(read(own, scale="text")) == []
     with pytest.raises(InputError, match="no column for the value"):
         read("clip,rater,text\na,x,he smiles\na,y,he smiles\n")
 
@@ -149,7 +149,7 @@ def test_texts_are_the_stimuli_where_nothing_else_is(read: Read) -> None:
         "ho",
     )
     numbered = "id,text,annotator,label\n1,hi,x,joy\n2,hi,y,fear\n3,ho,x,joy\n4,ho,y,joy\n"
-    with pytest.warns(GuessedColumnsWarning, match="column 'id' numbers the rows"):
+    with guessing(StepKind.ROWS_NUMBERED, number="id", stimulus="text"):
         assert read(numbered).stimulus_names == ("hi", "ho")
 
 
@@ -189,7 +189,7 @@ def test_a_column_for_each_of_nine_raters(read: Read) -> None:
     content = (
         f"picture,set,{head}\np1,one,{','.join('123412341')}\np2,one,{','.join('543215432')}\n"
     )
-    with pytest.warns(GuessedColumnsWarning, match="columns are called after raters"):
+    with guessing(StepKind.SHAPE, rule="column per rater"):
         r = read(content)
     assert (r.n_raters, r.n_stimuli, r.n_ratings) == (9, 2, 18)
     assert r.stimuli["set"].to_list() == ["one", "one"]
@@ -200,7 +200,7 @@ def test_columns_of_dimensions(read: Read) -> None:
     content = (
         "photo,participant,age,rt,valence,arousal\na,x,20,1.5,3,4\nb,x,20,2,5,6\na,y,31,1,7,1\n"
     )
-    with pytest.warns(GuessedColumnsWarning, match="one label each: 'valence', 'arousal'"):
+    with guessing(StepKind.NUMBERS_ARE_LABELS, columns=("valence", "arousal")):
         r = read(content)
     assert r.label_names == ("valence", "arousal")
     assert r.raters["age"].to_list() == [20, 31]
@@ -210,7 +210,7 @@ def test_categories_in_several_spellings(read: Read) -> None:
     r = read("item,rater,label\na,x,Joy\na,y,joy \nb,x,FEAR\nb,y,fear\n")
     assert r.scale.categories == ("Joy", "FEAR")
     assert r.value.tolist() == [0, 0, 1, 1]
-    assert any("taken as one: 'joy' is 'Joy'" in text for text in r.warnings)
+    assert facts(r, StepKind.ONE_SPELLING)["categories"] == ("Joy", "FEAR")
 
 
 @pytest.mark.parametrize(
@@ -472,12 +472,12 @@ def test_a_saved_mapping_reads_the_same_without_a_guess(name: str, tmp_path: Pat
     assert after.to_frame().equals(before.to_frame())
     assert after.stimuli.equals(before.stimuli)
     assert after.raters.equals(before.raters)
-    assert not [step for step in after.history if step.startswith("guessed")]
+    assert not [one for one in after.history if one.guessed]
     found.save(tmp_path / "r.csv.mapping.toml")
     beside = read_ratings(file)
     assert beside.to_frame().equals(before.to_frame())
-    assert beside.history[-1] == "read as the mapping r.csv.mapping.toml says"
-    assert "Read as the mapping r.csv.mapping.toml says." in beside.warnings
+    assert beside.history[-1] == step(StepKind.MAPPING_BESIDE, file="r.csv.mapping.toml")
+    assert any("r.csv.mapping.toml" in warning for warning in beside.warnings)
 
 
 def test_what_is_said_goes_before_a_mapping(tmp_path: Path) -> None:
@@ -544,11 +544,11 @@ def test_objects_of_objects_are_rows_or_columns(tmp_path: Path) -> None:
     assert (r.stimulus_names, r.value.tolist()) == (("a", "b"), [3, 5])
     index = {k: {name: own[k] for name, own in columns.items()} for k in range(2)}
     file.write_text(json.dumps(index))
-    with pytest.warns(GuessedColumnsWarning, match="each key of the file names a row"):
+    with guessing(StepKind.KEYS_NAME, what="row"):
         assert read_ratings(file).value.tolist() == [3, 5]
     file.write_text(json.dumps({"a": {"ann": 3, "bo": 4}, "b": {"ann": 2}}))
     with pytest.raises(InputError, match="no column for the stimulus"):
         read_ratings(file)
-    with pytest.warns(GuessedColumnsWarning, match="each key of the file names a row"):
+    with guessing(StepKind.KEYS_NAME, what="row"):
         r = read_ratings(file, wide="raters")
     assert (r.stimulus_names, r.rater_names, r.n_ratings) == (("a", "b"), ("ann", "bo"), 3)

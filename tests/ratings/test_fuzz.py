@@ -9,7 +9,6 @@ import io
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,9 +21,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from tests.ratings.datasets.test_formats import SAMPLES
+from tests.ratings.told import facts
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_models, read_ratings, read_table
+from affectlab.ratings import Ratings, StepKind, read_models, read_ratings, read_table
 
 # Generated answers may look like several scales, which is then said.
 pytestmark = [
@@ -194,14 +194,17 @@ def test_cells_of_a_wide_table_add_up(wide: str, tmp_path: Path) -> None:
             continue
         n_read += 1
         aside = sum(part.count for part in r.set_aside if part.unit == "cell")
-        taken = [re.match(r"(one|[0-9]+) columns? w\S+ taken as a? ?\w+: ", s) for s in r.history]
-        (columns,) = [found[1] for found in taken if found]
-        assert r.n_rows + aside == len(rows) * (1 if columns == "one" else int(columns)), turn
-        told = " ".join(r.history)
+        columns = facts(r, StepKind.RATED_COLUMNS)["columns"]
+        assert r.n_rows + aside == len(rows) * len(columns), turn
+        told = [
+            name
+            for one in r.history
+            for fact in dict(one.facts).values()
+            for name in (fact if isinstance(fact, tuple) else (fact,))
+        ]
         roles = {"image", "stimulus", "id", "rater", *r.raters.columns, *r.stimuli.columns}
         for name in names:
-            said = f"'{name}'" if name.strip() else "name"
-            assert said in told or name in roles | set(r.frame.columns), (turn, name)
+            assert name in told or name in roles | set(r.frame.columns), (turn, name)
     assert n_read > TIMES
 
 

@@ -14,9 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import example, given, settings, strategies as st
+from tests.ratings.told import guessing, kinds
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, StepKind, read_ratings
 from affectlab.ratings.files import Peek, read_columns
 
 H = "stimulus,rater,value\n"
@@ -253,7 +254,7 @@ def test_marks_encodings_and_delimiters_are_told(read: Read) -> None:
         ("latin-1", "é"), ("cp1252", "don’t"), ("utf-16-le", "é"), ("utf-16-be", "é")
     ):  # fmt: skip
         content = text.replace("é", name).encode(codec)
-        with pytest.warns(GuessedColumnsWarning, match=f"no UTF-8, and was read as {codec} "):
+        with guessing(StepKind.ENCODING, encoding=codec):
             guessed = read(content)
         assert guessed.stimulus_names == (name, "b")
         named = read(content, encoding=codec)
@@ -341,8 +342,8 @@ def test_rated_texts_are_no_answers(read: Read) -> None:
     r = read(text)
     assert r.n_ratings == 2
     assert r.stimuli.rows() == [("a", "hi")]
-    assert any("text" in step for step in r.history)
-    with pytest.warns(GuessedColumnsWarning, match="column 'text' holds free answers"):
+    assert StepKind.TEXTS_RATED in kinds(r)
+    with guessing(StepKind.FREE_TEXT, column="text"):
         answers = read("stimulus,rater,text\na,x,hello\nb,x,\nc,y,hey\n")
     assert answers.scale.kind == "text"
     assert answers.n_ratings == 2
@@ -454,7 +455,7 @@ LISTS = [
 def test_lists_of_raters_and_answers_are_rows(read: Read, name: str) -> None:
     lines = [json.dumps(one) for one in LISTS]
     text = "\n".join(lines) if name == "r.jsonl" else json.dumps(LISTS)
-    with pytest.warns(GuessedColumnsWarning, match="lists in column 'annotators' name who gave"):
+    with guessing(StepKind.LISTS_BY_RATER, rater="annotators"):
         r = read(text, name)
     said = [(s, who, r.scale.categories[int(value)]) for s, who, value in _answers(r)]
     assert said == [

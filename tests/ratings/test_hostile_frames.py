@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, StepKind
+from affectlab.ratings.steps import step
 
 TWO = {"stimulus": ["a", "b"], "rater": ["x", "x"]}
 
@@ -157,7 +158,7 @@ def test_tables_of_attributes_and_columns_of_attributes_are_put_together() -> No
     frame = {"stimulus": ["a", "a"], "rater": ["x", "y"], "value": [1, 2], "age": [30, None]}
     r = Ratings(frame, raters={"rater": ["y", "z"], "age": [40, 50], "sex": ["f", "m"]})
     assert r.raters.rows() == [("x", "human", 30, None), ("y", "human", 40, "f")]
-    assert r.history == ("left 1 row of the rater table unused: no answer names 'z'",)
+    assert r.history == (step(StepKind.UNUSED_ATTRIBUTES, unit="rater", names=["z"]),)
     with pytest.raises(InputError, match="rater 'x': age is 31 in one table and 30 in another"):
         Ratings(frame, raters={"rater": ["x"], "age": [31]})
 

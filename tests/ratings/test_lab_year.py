@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.ratings.lab_year import YEAR, Messy
+from tests.ratings.told import kinds
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import GuessedColumnsWarning, GuessedScalesWarning, read_ratings
@@ -32,7 +33,8 @@ def test_it_is_read_rightly_or_refused_in_one_sentence(messy: Messy, tmp_path: P
     scales = {name: str(scale).removesuffix(" (inferred)") for name, scale in r.scales.items()}
     assert scales == messy.scales
     assert r.value.tolist() == list(messy.values)
-    told = [*r.history, *r.warnings, *map(str, r.set_aside)]
+    assert {*messy.steps} <= {*kinds(r)}
+    told = [*r.warnings, *map(str, r.set_aside)]
     for sentence in messy.said:
         assert any(sentence in one for one in told), told
 

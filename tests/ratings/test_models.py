@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.ratings.told import facts, holds, kinds
 
 from affectlab import InputError, Ratings, read_ratings
-from affectlab.ratings import Scale, read_models
+from affectlab.ratings import Scale, Step, StepKind, read_models
 
 
 @pytest.fixture
@@ -45,19 +46,16 @@ def test_answers_between_the_steps_keep_the_bounds(people: Ratings, tmp_path: Pa
         write(tmp_path, "net.csv", "stimulus,joy,fear\na,3.5,1\nb,0,6\n"), people
     )
     assert found.scale == Scale("interval", 0.0, 7.0)
-    assert found.history[-1] == (
-        "answers of models: scale not declared, bounds taken as those of people, between whose "
-        "steps answers lie (interval 0 to 7)"
-    )
+    assert holds(found.history[-1], StepKind.MODEL_SCALE, way="bounds", scale="interval 0 to 7")
 
 
 def test_a_scale_that_nobody_declared_is_taken_as_that_of_people_and_said(
     people: Ratings, tmp_path: Path
 ) -> None:
     (found,) = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
-    assert found.history[-1].startswith("answers of models: scale not declared, taken as that of")
+    assert holds(found.history[-1], StepKind.MODEL_SCALE, way="people")
     (said,) = read_models(write(tmp_path, "n.csv", "stimulus,joy\na,3\nb,0\n"), people, scale="0-7")
-    assert not any("not declared" in step for step in said.history)
+    assert StepKind.MODEL_SCALE not in kinds(said)
 
 
 @pytest.mark.parametrize("answers", ["0.5,0.25\nb,0,1", "0,1\nb,0,0"])
@@ -305,7 +303,7 @@ def test_only_columns_called_like_people_s_classes_are_scores(
     (found,) = read_models(write(tmp_path, "net.csv", joined(columns, cells)), named)
     assert found.label_names == ("joy", "anger", "fear")
     assert found.scale == Scale("interval", 0.0, 1.0)
-    assert any(columns.split(",")[0] in step for step in found.history if "guessed" in step)
+    assert columns.split(",")[0] in facts(found, StepKind.SCORE_COLUMNS)["left"]
 
 
 def test_a_column_with_which_scores_sum_to_1_is_a_class(named: Ratings, tmp_path: Path) -> None:
@@ -326,7 +324,7 @@ def test_what_scores_are_called_is_stripped(named: Ratings, tmp_path: Path, head
     text = f"image,{header},conf\na,-1.5,2,1,0,0.2\nb,3,1,0,0,0.2\n"
     (found,) = read_models(write(tmp_path, "net.csv", text), named)
     assert found.label_names == ("joy", "anger", "fear", "bliss")
-    assert sum(step.startswith("guessed: columns called") for step in found.history) == 1
+    assert kinds(found).count(StepKind.AFFIXED_SCORES) == 1
     assert found.frame.filter(pl.col("stimulus") == "a")["value"].to_list() == [-1.5, 2, 1, 0]
 
 
@@ -384,7 +382,7 @@ class TestWithValues:
     def test_replaces_values_and_says_so(self, people: Ratings) -> None:
         found = people.with_values(people.value / 7, "0-1 interval", step="spread")
         assert np.allclose(found.value, people.value / 7)
-        assert found.history[-1] == "spread"
+        assert found.history[-1] == Step.note("spread")
         assert people.value.tolist() == [1, 2, 3, 4]
 
     def test_refuses_values_off_the_scale_and_other_shapes(self, people: Ratings) -> None:
@@ -427,7 +425,7 @@ def test_people_beside_models_are_left_out_and_said(people: Ratings, tmp_path: P
     (found,) = read_models(export, asked, columns={"stimulus": "text"})
     assert (found.stimulus_names, found.rater_names) == (("a",), ("net",))
     assert found.rater_kinds == ("model",)
-    assert "left out as people, beside models: 1 rater" in found.history
+    assert facts(found, StepKind.PEOPLE_LEFT_OUT) == {"n": 1}
     alone = write(tmp_path, "people.json", json.dumps([{**task, "predictions": []}]))
     with pytest.raises(InputError, match=r"all raters are people, as .* says; expected answers of"):
         read_models(alone, asked)

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
+from tests.ratings.told import facts
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, Scale, read_ratings
+from affectlab.ratings import Ratings, Scale, StepKind, read_ratings
 from affectlab.ratings.derived.merge import merge
 from affectlab.reliability import krippendorff_alpha, pairwise_kappa
 
@@ -99,11 +100,11 @@ def test_unknown_words_are_refused_with_the_closest() -> None:
 
 
 def test_numbers_are_levels_from_one_and_that_is_said() -> None:
-    said = "numbers were taken as positions of the categories: 1 is 'never', 3 is 'often'"
+    ends = {"low": 1.0, "first": "never", "high": 3.0, "last": "often"}
     for values in ([1, 3], ["1", "3"], ["never", "3"]):
         r = table(values)
         assert r.value.tolist() == [1, 3]
-        assert r.history == (said,)
+        assert facts(r, StepKind.POSITIONS) == ends
     with pytest.raises(InputError, match=r"value 0 is off the scale; expected the name or the"):
         table([0, 3])
 
@@ -125,9 +126,7 @@ def test_a_number_beside_names_is_no_category() -> None:
         table(["yes", "no", "1"], "nominal:yes,no")
     r = table(["0", "1"], "nominal:yes,no")
     assert r.value.tolist() == [0, 1]
-    assert r.history == (
-        "numbers were taken as positions of the categories: 0 is 'yes', 1 is 'no'",
-    )
+    assert facts(r, StepKind.POSITIONS)["first"] == "yes"
     with pytest.raises(InputError, match=r"nominal: yes, no \(0 to 1\)"):
         table([1, 2], "nominal:yes,no")
     with pytest.raises(InputError, match=r"value 'yess' .*did you mean 'yes'\?"):

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, Step, StepKind
 from affectlab.ratings.derived.reshape import matrix, pivot
+from affectlab.ratings.steps import step
 
 
 @pytest.fixture
@@ -106,9 +107,11 @@ def test_where_sees_columns_and_attributes(table: Ratings) -> None:
     assert table.where([True, False, False, False, False, False]).n_rows == 1
     assert table.where(pl.lit(True)) is table
     assert table.where(pl.col("age") > 35, step="the young left out").history[-1:] == (
-        "the young left out",
+        Step.note("the young left out"),
     )
-    assert table.where(pl.lit(True), step="nobody left out").history[-1:] == ("nobody left out",)
+    assert table.where(pl.lit(True), step="nobody left out").history[-1:] == (
+        Step.note("nobody left out"),
+    )
     for predicate, sentence in (
         (pl.col("ages") > 1, "where: unknown column 'ages'; did you mean 'age'"),
         (pl.col("value") + 1, "gives Float64; expected true or false"),
@@ -207,7 +210,7 @@ def test_new_tables_of_raters_and_stimuli(table: Ratings) -> None:
     assert kinds.rater_kinds == ("baseline", "model", "simulated")
     extra = table.with_stimuli({"stimulus": ["a", "zz"], "size": [1, 2]})
     assert extra.stimuli["size"].to_list() == [1, None, None, None]
-    assert extra.history == ("left 1 row of the stimulus table unused: no answer names 'zz'",)
+    assert extra.history == (step(StepKind.UNUSED_ATTRIBUTES, unit="stimulus", names=["zz"]),)
     assert table.stimuli.columns == ["stimulus", "actor"]
 
 

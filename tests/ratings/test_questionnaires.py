@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.ratings.told import facts, guessing, holds, kinds
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, Ratings, StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 Read = Callable[..., Ratings]
 SHEET = "participant,img1,img2,img3\np1,1,2,3\np2,2,,4\n"
@@ -32,12 +34,9 @@ def test_a_column_per_stimulus(read: Read, wide: str, name: str) -> None:
     assert r.matrix().tolist()[0] == [1, 2, 3]
     assert r.value.tolist() == [1, 2, 2, 3, 4]
     assert r.set_aside[0].places == ("line 3, column 'img2'",)
-    assert r.history[-1] == "3 columns were taken as stimuli: 'img1', 'img2', 'img3'"
+    assert facts(r, StepKind.RATED_COLUMNS)["columns"] == ("img1", "img2", "img3")
     if wide == "auto":
-        assert r.history[0] == (
-            f"read as one column per stimulus: column '{name}' names the rater and none the "
-            "stimulus"
-        )
+        assert holds(r.history[0], StepKind.WIDE_KIND, why="rater alone", column=name)
 
 
 def test_what_is_said_of_participants_stays_with_them(read: Read) -> None:
@@ -54,11 +53,11 @@ def test_what_is_said_of_participants_stays_with_them(read: Read) -> None:
     ]
     assert r.stimuli.columns == ["stimulus"]
     assert r.n_ratings == 4
-    assert "column 'id' was taken as the rater" in r.history
-    assert "age of 1 rater was taken from the table given, not the file" in r.history
+    assert step(StepKind.ROLE_TAKEN, column="id", role="rater") in r.history
+    assert step(StepKind.ATTRIBUTE_REPLACED, name="age", n=1, unit="rater") in r.history
     told = read("participant,age,remark,img1\np1,30,ok,1\np2,31,no,2\n", wide="stimuli")
     assert told.stimulus_names == ("img1",)
-    assert told.history[0] == "columns 'age', 'remark' were taken as attributes, not as stimuli"
+    assert facts(told, StepKind.ATTRIBUTE_COLUMNS)["columns"] == ("age", "remark")
 
 
 def test_sheets_of_several_sessions(read: Read) -> None:
@@ -109,11 +108,10 @@ def test_a_column_per_stimulus_needs_participants(read: Read) -> None:
 
 def test_which_columns_are_raters_is_said(read: Read) -> None:
     r = read("image,r1,r2,valence_norm\na,1,2,0.35\nb,2,2,0.77\n", wide="raters")
-    assert r.history == ("3 columns were taken as raters: 'r1', 'r2', 'valence_norm'",)
+    assert facts(r, StepKind.RATED_COLUMNS)["columns"] == ("r1", "r2", "valence_norm")
     many = ",".join(f"r{k}" for k in range(40))
     r = read(f"image,{many}\na,{','.join(['1'] * 40)}\n", wide="raters")
-    assert r.history[0].startswith("40 columns were taken as raters: 'r0', 'r1'")
-    assert r.history[0].endswith("'r29' and 10 more")
+    assert len(facts(r, StepKind.RATED_COLUMNS)["columns"]) == 40
 
 
 def test_a_response_id_is_a_rater_on_sheets_only(read: Read) -> None:
@@ -136,7 +134,7 @@ def test_a_response_id_is_a_rater_on_sheets_only(read: Read) -> None:
 def test_raters_in_a_column_called_model_are_models(read: Read, text: str, options: dict) -> None:
     r = read(text, **options)
     assert dict(zip(r.rater_names, r.rater_kinds, strict=True)) == {"gpt": "model", "qwen": "model"}
-    assert any("raters are models, since they stand in column" in step for step in r.history)
+    assert StepKind.MODELS_BY_COLUMN in kinds(r)
     assert "No rater is human: agreement here is agreement among models." in r.warnings
 
 
@@ -150,7 +148,7 @@ def test_who_is_a_model_can_be_said_otherwise(read: Read) -> None:
     assert read("image,rater,rating\na,gpt,1\na,ann,2\n").rater_kinds == ("human", "human")
     blank = read("image,model,rating\na,gpt,1\na, ,2\n", on_bad="set_aside")
     assert blank.rater_kinds == ("model",)
-    assert not any("unused" in step for step in blank.history)
+    assert StepKind.UNUSED_ATTRIBUTES not in kinds(blank)
 
 
 def test_models_that_sit_in_sheets_keep_what_is_said_of_them(read: Read) -> None:
@@ -202,7 +200,7 @@ def test_answers_in_words_are_not_lost_beside_a_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wide", ["stimuli", "auto"])
 def test_what_platforms_write_is_no_answer(tmp_path: Path, wide: str) -> None:
     """Page numbers, seeds and times became stimuli, and with ``wide="auto"`` raters."""
-    with pytest.warns(GuessedColumnsWarning, match="an order, from 'Disagree' to 'Agree'"):
+    with guessing(StepKind.ORDERED_WORDS):
         words = read_ratings(exported(tmp_path / "words.csv"), wide=wide)  # type: ignore[arg-type]
     assert (words.n_ratings, words.n_stimuli, words.n_raters) == (720, 60, 12)
     numbers = tmp_path / "numbers.csv"
@@ -230,7 +228,7 @@ def test_what_was_computed_of_a_row_is_no_rater(tmp_path: Path) -> None:
     file.write_text("stimulus,r1,r2,Mean,SD,seed\na,1,2,1.5,0.5,11\nb,4,5,4.5,0.5,12\n")
     r = read_ratings(file, wide="raters", scale="1-5")
     assert r.rater_names == ("r1", "r2")
-    assert r.history[0] == "columns 'Mean', 'SD', 'seed' were taken as attributes, not as raters"
+    assert facts(r, StepKind.ATTRIBUTE_COLUMNS)["columns"] == ("Mean", "SD", "seed")
     assert r.stimuli["Mean"].to_list() == [1.5, 4.5]
 
 
@@ -249,7 +247,7 @@ def test_a_reading_that_leaves_less_than_half_stops(tmp_path: Path) -> None:
         InputError, match=r"4 answers could be read, and 8 cells could not"
     ) as caught:
         read_ratings(file, wide="stimuli", scale="1-5", on_bad="set_aside")
-    assert "3 columns were taken as stimuli: 'a', 'b', 'c'" in str(caught.value)
+    assert "'a', 'b', 'c'" in str(caught.value)
     # Half may go, when they are counted; and gaps are no loss.
     file.write_text("id,a,b,c\n" + "".join(f"p{k},1,77,\n" for k in range(4)))
     r = read_ratings(file, wide="stimuli", scale="1-5", on_bad="set_aside")
@@ -266,7 +264,7 @@ def test_row_numbers_without_a_name_are_no_stimulus(tmp_path: Path) -> None:
     for on_bad in ("raise", "set_aside"):
         r = read_ratings(file, wide="stimuli", on_bad=on_bad)  # type: ignore[arg-type]
         assert r.stimulus_names == ("a", "b")
-        assert "only tells rows apart: it was left out" in " ".join(r.history)
+        assert StepKind.ROW_NUMBERS in kinds(r)
     file.write_text(",id,a,b\nx,p,1,2\n,q,3,4\n")
     for on_bad in ("raise", "set_aside"):
         with pytest.raises(InputError, match="column 1 has no name; expected one"):
@@ -350,7 +348,7 @@ def test_an_index_with_gaps_is_left_out(tmp_path: Path) -> None:
     path.write_text(",stimulus,r1,r2\n1,a,1,2\n5,b,3,4\n6,c,5,5\n")
     r = read_ratings(path, wide="raters", scale="1-5")
     assert (r.n_stimuli, r.n_raters, r.n_ratings) == (3, 2, 6)
-    assert any("only tells rows apart" in step for step in r.history)
+    assert StepKind.ROW_NUMBERS in kinds(r)
 
 
 def test_a_code_and_a_scale_are_not_advised_against_each_other(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.told import holds
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, StepKind
 from affectlab.ratings.derived.merge import merge
+from affectlab.ratings.steps import step
 from affectlab.taxonomy import load_taxonomy
 
 EKMAN = load_taxonomy("ekman").labels
@@ -38,7 +40,7 @@ def test_only_pairs_that_were_seen_are_filled() -> None:
         ("a", "y", "calm", 0.0),
         ("b", "x", "calm", 0.0),
     ]
-    assert filled.history == ("filled 3 absent ratings with 0",)
+    assert holds(*filled.history, StepKind.FILLED, n=3, value=0.0, by="")
     assert filled.fill_absent() is filled
     assert r.n_rows == 3
     for array in (filled.stimulus_code, filled.rater_code, filled.label_code, filled.value):
@@ -174,7 +176,7 @@ def test_labels_are_joined(how: str, joy: float, scale: str) -> None:
     assert str(r.scale) == scale
     assert r.taxonomy is not None
     assert r.taxonomy.labels == ("positive", "negative", "ambiguous", "neutral")
-    assert r.history == (f"labels joined to level 'sentiment' by {how}",)
+    assert r.history == (step(StepKind.LABELS_JOINED, level="sentiment", how=how),)
 
 
 def test_trials_of_single_labels_are_joined_and_trials_of_several_are_not() -> None:
@@ -345,7 +347,7 @@ def test_taxonomies_must_agree() -> None:
     outside = whole.merge(labelled("y", ("calm",)))
     assert outside.taxonomy is None
     assert outside.label_names == (*EKMAN, "calm")
-    assert outside.history == ("gave up taxonomy ekman: label 'calm' is not in it",)
+    assert outside.history == (step(StepKind.TAXONOMY_DROPPED, taxonomy="ekman", label="calm"),)
     with pytest.raises(InputError, match="different taxonomies"):
         whole.merge(labelled("y", ("joy",), "goemotions"))
 

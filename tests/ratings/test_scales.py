@@ -8,10 +8,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from tests.ratings.told import facts
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedScalesWarning, Ratings, Scale, read_models, read_ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings import (
+    GuessedScalesWarning,
+    Ratings,
+    Scale,
+    StepKind,
+    read_models,
+    read_ratings,
+)
+from affectlab.ratings.answers.arrays import answers_of
 from affectlab.ratings.scales import DeclaredScales
 
 TEXT = "1-7, category=nominal:joy,fear,anger, arousal=1-9, comment=text"
@@ -263,9 +271,7 @@ def test_only_labels_whose_scale_holds_the_value_are_filled() -> None:
     rows = table({**values, "heard": [1]})
     filled = Ratings(rows, scale={**scales, "heard": "binary"}).fill_absent()
     assert filled.n_ratings == 7 + 2
-    assert filled.history == (
-        "filled 2 absent ratings with 0 (labels whose scale holds it: seen, heard)",
-    )
+    assert facts(filled, StepKind.FILLED)["labels"] == ("seen", "heard")
 
 
 def test_groups_of_labels_need_one_scale() -> None:

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 Read = Callable[..., Ratings]
 EXCEL = "Stimulus;Rater;Rating\n007;01;3,5\n007;02;4,0\n008;01;2\n"
@@ -30,7 +31,7 @@ def test_decimal_commas_beside_semicolons(read: Read) -> None:
     r = read(EXCEL, scale="0-7 interval")
     assert r.value.tolist() == [3.5, 4, 2]
     assert r.stimulus_names == ("007", "008")
-    assert r.history == ("commas in column 'value' were read as decimal commas",)
+    assert r.history == (step(StepKind.DECIMAL_COMMAS, columns=["value"]),)
     assert read(EXCEL.replace(",", ".")).history == ()
     negative = read("stimulus;rater;value;rt_ms\na;x;-0,5;1200,25\nb;x;NA;900\nc;x;1,5;800\n")
     assert negative.value.tolist() == [-0.5, 1.5]
@@ -43,7 +44,7 @@ def test_decimal_commas_in_wide_files_leave_names_alone(read: Read) -> None:
     r = read("image;anna;bob\n1,5;3,5;4\n2,5;1,5;2\n", wide="raters")
     assert r.stimulus_names == ("1,5", "2,5")
     assert r.matrix().tolist() == [[3.5, 1.5], [4, 2]]
-    assert r.history[-1] == "commas in column 'anna' were read as decimal commas"
+    assert r.history[-1] == step(StepKind.DECIMAL_COMMAS, columns=["anna"])
 
 
 def test_commas_in_names_of_categories_stay(read: Read) -> None:

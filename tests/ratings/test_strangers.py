@@ -119,7 +119,7 @@ def outcome(stranger: Stranger, folder: Path) -> tuple[Outcome, str]:
                 return ("right" if stranger.said in str(error) else "refused"), str(error)
             said = "\n".join((str(error), *_described(file)))
             return ("opened" if _opens(stranger, file, said) else "refused"), str(error)
-        said = "\n".join((*ratings.warnings, *ratings.history))
+        said = "\n".join((*ratings.warnings, *map(str, ratings.history)))
     fault = faults(stranger, ratings) or stranger.asks
     if not fault:
         return "right", ""

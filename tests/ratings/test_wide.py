@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.told import facts, guessing, holds
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
+from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 Read = Callable[..., Ratings]
 
@@ -26,7 +28,7 @@ def read(tmp_path: Path) -> Read:
 
 def test_labels_beside_a_text_are_not_taken_as_texts(read: Read) -> None:
     content = "stimulus,text,rater,joy,fear\na,hello,ann,1,0\na,hello,ben,0,1\n"
-    with pytest.warns(GuessedColumnsWarning, match="one label each: 'joy', 'fear'"):
+    with guessing(StepKind.NUMBERS_ARE_LABELS, columns=("joy", "fear")):
         assert read(content, scale="binary").label_names == ("joy", "fear")
     words = content.replace("1,0", "yes!,no!").replace("0,1", "no!,yes!")
     with pytest.raises(InputError, match="no column for the value"):
@@ -65,12 +67,12 @@ def test_columns_that_describe(read: Read) -> None:
         {"stimulus": "b", "text": "ho", "year": 2002},
     ]
     assert r.raters["age"].to_list() == [30]
-    assert r.history == ("2 columns were taken as labels: 'joy', 'anger'",)
+    assert facts(r, StepKind.RATED_COLUMNS)["columns"] == ("joy", "anger")
     told = read(text.replace("year", "calm"), wide="labels")
     assert told.label_names == ("joy", "anger", "calm")
     assert told.history == (
-        "columns 'age', 'text' were taken as attributes, not as labels",
-        "3 columns were taken as labels: 'joy', 'anger', 'calm'",
+        step(StepKind.ATTRIBUTE_COLUMNS, columns=["age", "text"], across="label"),
+        step(StepKind.RATED_COLUMNS, columns=["joy", "anger", "calm"], across="label"),
     )
 
 
@@ -79,8 +81,8 @@ def test_words_beside_numbers_are_attributes_and_that_is_said(read: Read) -> Non
     r = read(text, wide="labels")
     assert r.stimuli["sub"].to_list() == ["hi", "ho"]
     assert r.history == (
-        "column 'sub' was taken as an attribute, not as a label",
-        "one column was taken as a label: 'joy'",
+        step(StepKind.ATTRIBUTE_COLUMNS, columns=["sub"], across="label"),
+        step(StepKind.RATED_COLUMNS, columns=["joy"], across="label"),
     )
     with pytest.raises(InputError, match=r"line 2, column 'sub': value 'hi' is not understood"):
         read(text, wide="labels", attributes=[])
@@ -194,10 +196,10 @@ def test_sessions_and_other_formats(read: Read) -> None:
 
 
 def test_auto_says_how_it_read(read: Read) -> None:
-    assert (
-        "per label: column 'rater' names" in read("id,rater,joy\na,x,1\n", wide="auto").history[0]
-    )
-    assert "per rater" in read("id,anna,bob\na,1,2\n", wide="auto").history[0]
+    labels = read("id,rater,joy\na,x,1\n", wide="auto").history[0]
+    assert holds(labels, StepKind.WIDE_KIND, across="label", why="rater", column="rater")
+    raters = read("id,anna,bob\na,1,2\n", wide="auto").history[0]
+    assert holds(raters, StepKind.WIDE_KIND, across="rater", why="no rater")
 
 
 @settings(deadline=None, max_examples=40)
@@ -245,7 +247,7 @@ def test_cells_are_kept_or_counted(
 def test_rows_that_sum_up_are_set_aside(tmp_path: Path, row: str, *, is_sum: bool) -> None:
     file = tmp_path / "r.csv"
     file.write_text(f"image,R1,R2,R3\na,3,2,4\nb,4,6,5\nc,1,4,2\n{row}\n")
-    with pytest.warns(GuessedColumnsWarning, match="columns are called after raters"):
+    with guessing(StepKind.SHAPE):
         r = read_ratings(file)
     assert r.n_stimuli == (3 if is_sum else 4)
     assert any("sums up the rows above" in str(part) for part in r.set_aside) == is_sum

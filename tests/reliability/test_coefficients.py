@@ -12,7 +12,7 @@ from scipy import optimize, stats
 from affectlab import Ratings
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Formula, Reason
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings.answers.arrays import answers_of
 from affectlab.reliability import (
     brennan_prediger,
     fleiss_kappa,

@@ -258,14 +258,14 @@ def test_gaps_small_and_large(n_raters: int, n: int) -> None:
 def test_listed_pairs_equal_multiplied_ones() -> None:
     """With weights of stimuli and raters, too."""
     from affectlab.core.statistic import Draws
-    from affectlab.reliability.agreement import Panel
+    from affectlab.reliability.agreement import AnswerMatrix
 
     rng = np.random.default_rng(8)
     data = panel(rng, 150, 200)
     data[rng.random(data.shape) < 0.93] = np.nan
-    listed = Panel(data, np.arange(200), 200)
+    listed = AnswerMatrix(data, np.arange(200), 200)
     assert listed._is_sparse
-    dense = Panel(data, np.arange(200), 200)
+    dense = AnswerMatrix(data, np.arange(200), 200)
     dense.__dict__["_is_sparse"] = False
     stimuli = rng.integers(0, 3, (4, 200)).astype(float)
     raters = rng.integers(0, 3, (4, 150)).astype(float)

@@ -20,7 +20,7 @@ from affectlab.reliability import duplicate_raters, mean_opinion_scores, screen,
 from affectlab.reliability.duplicates import _chernoff
 from affectlab.reliability.subject_models import SubjectModel
 from affectlab.reliability.subject_models.model import as_one
-from affectlab.reliability.subject_models.panels import Grouped, Panel
+from affectlab.reliability.subject_models.panels import Grouped, SubjectPanel
 
 NAN = np.nan
 
@@ -314,7 +314,9 @@ def test_members_of_a_source_are_averaged_answer_by_answer() -> None:
     data = Grouped(start, rater, rng.normal(0, 9, rater.size), n_raters)
     names = tuple("abcdefg")
     codes = np.arange(n_stimuli)
-    panel = Panel(data, ("rating",), np.zeros(n_stimuli, dtype=np.int64), names, codes, names)
+    panel = SubjectPanel(
+        data, ("rating",), np.zeros(n_stimuli, dtype=np.int64), names, codes, names
+    )
     sources = as_one(panel, (("a", "c", "f"), ("d", "g"), ("b", "nobody")))
     assert sources is not None
     answers: dict[tuple[int, int], dict[int, list[float]]] = {}

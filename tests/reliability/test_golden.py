@@ -147,7 +147,7 @@ class TestPilotReport:
         assert report.correlation["rating"].value == same["rating"].value > 0.95
         model = report.models["rating"]
         assert model.inconsistency == pytest.approx(8, rel=0.1)
-        assert plan(model, target="interval", goal=5).recommended > 10
+        assert plan(model, quantity="interval", goal=5).recommended > 10
         assert "Inter-subject correlation, rating: 0.9" in report.sentences[1]
         assert "No stimulus is in both" in report.sentences[-1]
 

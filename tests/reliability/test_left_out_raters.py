@@ -19,7 +19,7 @@ from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.core.inference import infer
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic, Sums, from_sums
 from affectlab.evaluation import alignment, discrepancy, recognition
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings.answers.arrays import Answers, answers_of
 from affectlab.reliability import (
     concordance,
     internal_consistency,

@@ -10,7 +10,7 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import draw_weights
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_spearman
-from affectlab.reliability.correlation.mean_spearman import panel_of, replicates_over_units
+from affectlab.reliability.correlation.mean_spearman import rank_panel, replicates_over_units
 
 
 def study(seed: int, gaps: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +38,7 @@ def plain(reference: np.ndarray, others: np.ndarray, items: np.ndarray) -> np.nd
 
 def test_the_very_same_replicates_as_a_loop_over_scipy() -> None:
     reference, others = study(1)
-    panel = panel_of(reference, others, "median", ())
+    panel = rank_panel(reference, others, "median", ())
     weights = np.concatenate(list(draw_weights(np.random.default_rng(2), 50, 40)))
     found = replicates_over_units(panel, weights)
     for row, weight in zip(found, weights, strict=True):
@@ -57,7 +57,7 @@ def test_few_levels_are_counted_into_tables_to_the_same_end() -> None:
     others[1][rng.random((3, 120)) < 0.3] = np.nan
     others[3] = 2.0
     reference[0, :9] = np.nan
-    panel = panel_of(reference, others, "median", ())
+    panel = rank_panel(reference, others, "median", ())
     weights = np.concatenate(list(draw_weights(np.random.default_rng(2), 120, 30)))
     found = replicates_over_units(panel, weights)
     for row, weight in zip(found, weights, strict=True):
@@ -70,7 +70,7 @@ def test_means_intervals_and_counts() -> None:
     table = mean_spearman(reference, others, n_boot=300, seed=1)
     point = plain(reference, others, np.arange(50))
     np.testing.assert_allclose(table.frame["value"], point.mean(axis=1), atol=1e-12)
-    panel = panel_of(reference, others, "median", ())
+    panel = rank_panel(reference, others, "median", ())
     weights = np.concatenate(list(draw_weights(np.random.default_rng(1), 50, 256)))
     first = replicates_over_units(panel, weights).mean(axis=2)
     drawn = mean_spearman(reference, others, n_boot=300, interval="percentile", seed=1)

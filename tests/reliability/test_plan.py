@@ -47,7 +47,7 @@ class TestTheory:
     def test_width_of_the_interval(self, missing):
         """Student's width of normal answers; gaps make the number of raters binomial."""
         model = PlanModel(20, 6, 12, missing=missing)
-        found = table(plan(model, target="interval", goal=10, n_raters=[4, 9, 16, 32, 64]))
+        found = table(plan(model, quantity="interval", goal=10, n_raters=[4, 9, 16, 32, 64]))
         sd = math.hypot(6, 12)
 
         def width(n):
@@ -64,7 +64,7 @@ class TestTheory:
     def test_split_half_follows_spearman_brown(self):
         """Raters of their own for every stimulus: two halves of n/2 raters each."""
         found = table(
-            plan(ALIKE, target="split_half", goal=0.9, n_raters=[2, 4, 8, 16, 32],
+            plan(ALIKE, quantity="split_half", goal=0.9, n_raters=[2, 4, 8, 16, 32],
                  stimuli_per_rater=1)
         )  # fmt: skip
         one = 20**2 / (20**2 + 6**2 + 12**2)
@@ -78,7 +78,7 @@ class TestTheory:
     def test_power_of_the_paired_test(self):
         """The raters' biases cancel; the rest is the noncentral t distribution."""
         found = table(
-            plan(ALIKE, target="power", goal=0.8, difference=10, n_raters=[5, 10, 20, 40])
+            plan(ALIKE, quantity="power", goal=0.8, difference=10, n_raters=[5, 10, 20, 40])
         )
         for n, row in found.items():
             shift = 10 * math.sqrt(n) / (12 * math.sqrt(2))
@@ -88,7 +88,7 @@ class TestTheory:
 
     def test_a_power_has_the_interval_of_a_share(self):
         found = plan(
-            ALIKE, target="power", goal=0.8, difference=10, n_raters=[5, 20], n_sim=400
+            ALIKE, quantity="power", goal=0.8, difference=10, n_raters=[5, 20], n_sim=400
         ).to_frame()
         low, high = wilson_interval(found["value"].to_numpy() * 400, 400)
         assert found["low"].to_numpy() == pytest.approx(low)
@@ -96,7 +96,7 @@ class TestTheory:
 
     def test_power_with_different_raters(self):
         found = table(
-            plan(ALIKE, target="power", goal=0.8, difference=-10, paired=False, n_raters=[20, 40])
+            plan(ALIKE, quantity="power", goal=0.8, difference=-10, paired=False, n_raters=[20, 40])
         )
         for n, row in found.items():
             shift = 10 * math.sqrt(n / 2) / math.hypot(6, 12)
@@ -105,12 +105,12 @@ class TestTheory:
             assert close(row, stats.nct.sf(limit, 2 * n - 2, shift), slack=0.005)
 
     @pytest.mark.parametrize(
-        ("target", "noise", "missing"),
+        ("quantity", "noise", "missing"),
         [("icc", 6**2 + 12**2, 0.0), ("icc", 6**2 + 12**2, 0.3), ("reliability", 12**2, 0.0)],
     )
-    def test_agreement_and_reliability_of_means(self, target, noise, missing):
+    def test_agreement_and_reliability_of_means(self, quantity, noise, missing):
         found = table(
-            plan(replace(ALIKE, missing=missing), target=target, goal=0.9, n_raters=[4, 8, 16])
+            plan(replace(ALIKE, missing=missing), quantity=quantity, goal=0.9, n_raters=[4, 8, 16])
         )
         for n, row in found.items():
             # The mean of as many as remain, of whom there are some.
@@ -120,7 +120,7 @@ class TestTheory:
 
     def test_width_of_the_interval_of_alpha(self):
         """The spread of alpha over studies with other raters and other stimuli."""
-        found = table(plan(ALIKE, target="alpha", goal=0.1, n_stimuli=60, n_raters=[3, 8]))
+        found = table(plan(ALIKE, quantity="alpha", goal=0.1, n_stimuli=60, n_raters=[3, 8]))
         rng = np.random.default_rng(0)
         for n, row in found.items():
             alphas = [
@@ -135,7 +135,7 @@ class TestTheory:
 
     def test_power_between_groups_of_stimuli(self):
         """Raters judge both groups, so that their biases cancel."""
-        options = {"target": "groups", "goal": 0.8, "n_stimuli": 80, "n_raters": [3, 12]}
+        options = {"quantity": "groups", "goal": 0.8, "n_stimuli": 80, "n_raters": [3, 12]}
         for correlation, difference in ((0.0, 12), (0.8, 6)):
             found = table(plan(ALIKE, difference=difference, correlation=correlation, **options))
             for n, row in found.items():
@@ -145,13 +145,13 @@ class TestTheory:
                 assert close(row, stats.nct.sf(limit, freedom, shift), slack=0.01)
 
     def test_no_difference_no_power_but_the_size_of_the_test(self):
-        found = table(plan(ALIKE, target="power", goal=0.8, difference=1e-9, n_raters=[8, 30]))
+        found = table(plan(ALIKE, quantity="power", goal=0.8, difference=1e-9, n_raters=[8, 30]))
         assert all(close(row, 0.05) for row in found.values())
 
     def test_raters_without_noise(self):
         sure = PlanModel(20, 0, 0)
-        assert plan(sure, target="interval", goal=1).recommended == 2
-        power = plan(sure, target="power", goal=0.9, difference=1, n_raters=[2, 3])
+        assert plan(sure, quantity="interval", goal=1).recommended == 2
+        power = plan(sure, quantity="power", goal=0.9, difference=1, n_raters=[2, 3])
         assert power.to_frame()["value"].to_list() == [1.0, 1.0]
 
 
@@ -159,10 +159,10 @@ class TestShape:
     @pytest.mark.parametrize(
         ("options", "sign"),
         [
-            ({"target": "interval", "goal": 8}, -1),
-            ({"target": "interval", "goal": 8, "assurance": 0.9}, -1),
-            ({"target": "split_half", "goal": 0.9}, 1),
-            ({"target": "power", "goal": 0.8, "difference": 8}, 1),
+            ({"quantity": "interval", "goal": 8}, -1),
+            ({"quantity": "interval", "goal": 8, "assurance": 0.9}, -1),
+            ({"quantity": "split_half", "goal": 0.9}, 1),
+            ({"quantity": "power", "goal": 0.8, "difference": 8}, 1),
         ],
     )
     def test_more_raters_are_better(self, options, sign):
@@ -178,24 +178,24 @@ class TestShape:
         )
 
     def test_assurance_asks_for_more_than_the_mean(self):
-        mean = plan(SLIDER, target="interval", goal=10).recommended
-        most = plan(SLIDER, target="interval", goal=10, assurance=0.9).recommended
+        mean = plan(SLIDER, quantity="interval", goal=10).recommended
+        most = plan(SLIDER, quantity="interval", goal=10, assurance=0.9).recommended
         assert most > mean
 
     @pytest.mark.long
     def test_larger_sets_are_tried_when_64_do_not_suffice(self):
-        found = plan(SLIDER, target="interval", goal=5)
+        found = plan(SLIDER, quantity="interval", goal=5)
         assert 64 < found.recommended <= 256
         assert found.to_frame()["raters"].is_sorted()
         assert found.to_frame()["raters"].is_unique().all()
 
     def test_out_of_reach(self):
-        found = plan(SLIDER, target="split_half", goal=0.99, n_raters=[4, 8])
+        found = plan(SLIDER, quantity="split_half", goal=0.99, n_raters=[4, 8])
         assert found.recommended is None
         assert found.finding.startswith("No number of raters from 4 to 8 per stimulus reaches")
 
     def test_the_same_seed_gives_the_same_plan(self):
-        options = {"target": "split_half", "goal": 0.9, "n_raters": [4, 8, 16]}
+        options = {"quantity": "split_half", "goal": 0.9, "n_raters": [4, 8, 16]}
         first, second = (plan(SLIDER, **options) for _ in range(2))
         assert first.to_frame().equals(second.to_frame())
         other = plan(SLIDER, **options, seed=1)
@@ -203,7 +203,7 @@ class TestShape:
 
     def test_cost_and_people(self):
         found = plan(
-            SLIDER, target="interval", goal=10, n_stimuli=250, stimuli_per_rater=100, price=0.1,
+            SLIDER, quantity="interval", goal=10, n_stimuli=250, stimuli_per_rater=100, price=0.1,
             n_raters=[32],
         )  # fmt: skip
         row = found.to_frame().row(0, named=True)
@@ -211,31 +211,31 @@ class TestShape:
         assert found.sentences[-1].endswith(
             "8,000 ratings of 250 stimuli by 96 people who rate up to 100 each; cost 800.00."
         )
-        alone = plan(SLIDER, target="interval", goal=10, n_raters=[32]).to_frame()
+        alone = plan(SLIDER, quantity="interval", goal=10, n_raters=[32]).to_frame()
         assert alone["ratings"].to_list() == alone["cost"].to_list() == [None]
 
     def test_a_budget_is_split_between_raters_and_stimuli(self):
         """With one price for both, variances say how many raters a stimulus is worth."""
         options = {"goal": 0.1, "budget": 240, "price": 0.2, "stimulus_price": 1, "n_sim": 100}
-        found = plan(SLIDER, target="alpha", n_raters=[2, 8, 40], **options)
+        found = plan(SLIDER, quantity="alpha", n_raters=[2, 8, 40], **options)
         rows = table(found)
         assert [row["stimuli"] for row in rows.values()] == [171, 92, 26]
         assert all(230 < row["cost"] <= 240 for row in rows.values())
         assert found.recommended == 8
         assert "8 raters per stimulus and 92 stimuli" in found.finding
         groups = plan(
-            SLIDER, target="groups", difference=8, n_raters=[2, 8, 40], **options | {"goal": 0.5}
+            SLIDER, quantity="groups", difference=8, n_raters=[2, 8, 40], **options | {"goal": 0.5}
         )
         assert groups.recommended == 2
         # Where the number of stimuli changes nothing, what raters leave pays for stimuli.
-        scores = plan(SLIDER, target="icc", n_raters=[2, 4, 8], **options | {"goal": 0.85})
+        scores = plan(SLIDER, quantity="icc", n_raters=[2, 4, 8], **options | {"goal": 0.85})
         assert scores.recommended == 4
         assert "4 raters per stimulus and 133 stimuli" in scores.finding
-        few = plan(SLIDER, target="alpha", n_raters=[2], n_stimuli=50, **options)
+        few = plan(SLIDER, quantity="alpha", n_raters=[2], n_stimuli=50, **options)
         assert few.to_frame()["stimuli"].to_list() == [50]
 
     def test_results_for_programs(self):
-        found = plan(SLIDER, target="power", goal=0.8, difference=10)
+        found = plan(SLIDER, quantity="power", goal=0.8, difference=10)
         row = found.to_frame().filter(pl.col("raters") == found.recommended)
         assert row["low"].item() <= row["value"].item() <= row["high"].item()
         assert row["reached"].item()
@@ -283,7 +283,7 @@ class TestRecovery:
     """A pilot is planned from, and the study is run as recommended."""
 
     def test_interval(self, model):
-        found = plan(model, target="interval", goal=10)
+        found = plan(model, quantity="interval", goal=10)
         widths = []
         for seed in range(10):
             scores = mean_opinion_scores(
@@ -296,7 +296,11 @@ class TestRecovery:
     def test_split_half(self, model, stimuli_per_rater):
         """The function that will judge the study gives what was planned."""
         found = plan(
-            model, target="split_half", goal=0.9, n_stimuli=200, stimuli_per_rater=stimuli_per_rater
+            model,
+            quantity="split_half",
+            goal=0.9,
+            n_stimuli=200,
+            stimuli_per_rater=stimuli_per_rater,
         )
         reached = []
         for seed in range(12):
@@ -310,7 +314,7 @@ class TestRecovery:
         assert np.mean(reached) > 0.89
 
     def test_power(self, model):
-        found = plan(model, target="power", goal=0.8, difference=12)
+        found = plan(model, quantity="power", goal=0.8, difference=12)
         rng = np.random.default_rng(3)
         hits = []
         for _ in range(3000):
@@ -330,7 +334,7 @@ class TestRangeThatThePilotLeavesOpen:
         ranges = []
         for n_raters, n_stimuli in ((10, 30), (60, 200)):
             pilot = run_study(n_raters, n_stimuli, 5)
-            found = plan(pilot, target="interval", goal=10)
+            found = plan(pilot, quantity="interval", goal=10)
             low, high = found.recommended_range
             assert low <= found.recommended <= high
             assert f"leaves {low} to {high} open" in found.sentences[1]
@@ -340,7 +344,7 @@ class TestRangeThatThePilotLeavesOpen:
     def test_covers_what_other_pilots_recommend(self):
         """The 80 % range of one pilot against pilots that are really drawn anew."""
         # Pilots differ by far more than what so few simulated studies leave open.
-        options = {"target": "interval", "goal": 10, "n_sim": 40}
+        options = {"quantity": "interval", "goal": 10, "n_sim": 40}
         found = plan(run_study(25, 100, 7), **options)
         others = [
             plan(run_study(25, 100, seed), **options, n_pilots=0).recommended
@@ -350,19 +354,19 @@ class TestRangeThatThePilotLeavesOpen:
         assert spread == pytest.approx(2 * 1.28 * np.std(np.log(others)), rel=0.5)
 
     @pytest.mark.parametrize(
-        "options", [{"target": "split_half", "goal": 0.9},
-                    {"target": "power", "goal": 0.8, "difference": 12}]
+        "options", [{"quantity": "split_half", "goal": 0.9},
+                    {"quantity": "power", "goal": 0.8, "difference": 12}]
     )  # fmt: skip
-    def test_every_target_has_one(self, options):
+    def test_every_quantity_has_one(self, options):
         found = plan(run_study(25, 60, 8), **options)
         low, high = found.recommended_range
         assert low <= found.recommended <= high
         assert found.sentences[1] == f"A pilot of this size leaves {low} to {high} open (80 %)."
 
     def test_none_for_a_model_or_when_it_is_turned_off(self):
-        assert plan(SLIDER, target="interval", goal=10).recommended_range is None
+        assert plan(SLIDER, quantity="interval", goal=10).recommended_range is None
         pilot = run_study(10, 30, 5)
-        assert plan(pilot, target="interval", goal=10, n_pilots=0).recommended_range is None
+        assert plan(pilot, quantity="interval", goal=10, n_pilots=0).recommended_range is None
 
 
 class TestPlanModel:
@@ -458,7 +462,7 @@ class TestPlanModel:
             plan_model(ratings)
         assert plan_model(ratings, label="fear").scale == ratings.scale
         with pytest.raises(InputError, match=r"unknown label 'jo'; did you mean 'joy'"):
-            plan(ratings, target="interval", goal=2, label="jo")
+            plan(ratings, quantity="interval", goal=2, label="jo")
 
     def test_constant_ratings(self):
         model = plan_model(np.ones((5, 20)))
@@ -474,36 +478,42 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"target": "widht", "goal": 3}, r"unknown target 'widht'"),
-            ({"target": "interval", "goal": 0}, r"goal 0 for interval: expected a width above 0"),
-            ({"target": "interval", "goal": math.nan}, r"goal nan for interval"),
-            ({"target": "split_half", "goal": 90}, r"goal 90 for split_half.*between 0 and 1"),
-            ({"target": "power", "goal": 0.8}, r"difference None: target power needs a difference"),
-            ({"target": "power", "goal": 0.8, "difference": 200}, r"the scale is only 100 wide"),
-            ({"target": "interval", "goal": 5, "difference": 2}, r"only power has one"),
-            ({"target": "split_half", "goal": 0.9, "assurance": 0.9}, r"assurance 0.9"),
+            ({"quantity": "widht", "goal": 3}, r"unknown quantity 'widht'"),
+            ({"quantity": "interval", "goal": 0}, r"goal 0 for interval: expected a width above 0"),
+            ({"quantity": "interval", "goal": math.nan}, r"goal nan for interval"),
+            ({"quantity": "split_half", "goal": 90}, r"goal 90 for split_half.*between 0 and 1"),
             (
-                {"target": "interval", "goal": 5, "n_stimuli": 0},
+                {"quantity": "power", "goal": 0.8},
+                r"difference None: quantity power needs a difference",
+            ),
+            ({"quantity": "power", "goal": 0.8, "difference": 200}, r"the scale is only 100 wide"),
+            ({"quantity": "interval", "goal": 5, "difference": 2}, r"only power has one"),
+            ({"quantity": "split_half", "goal": 0.9, "assurance": 0.9}, r"assurance 0.9"),
+            (
+                {"quantity": "interval", "goal": 5, "n_stimuli": 0},
                 r"n_stimuli = 0: expected a whole number from 1",
             ),
-            ({"target": "interval", "goal": 5, "price": 1}, r"price without n_stimuli"),
-            ({"target": "interval", "goal": 5, "price": -1, "n_stimuli": 3}, r"price = -1"),
-            ({"target": "interval", "goal": 5, "budget": 9}, r"budget 9: .* price of a rating"),
-            ({"target": "alpha", "goal": 0.1}, r"target alpha needs 2 stimuli"),
-            ({"target": "alpha", "goal": 0.1, "budget": 1, "price": 3}, r"fewer than 2 stimuli"),
-            ({"target": "icc", "goal": 0.9, "correlation": 0.5}, r"correlation 0.5"),
-            ({"target": "interval", "goal": 5, "n_raters": []}, r"n_raters none"),
-            ({"target": "interval", "goal": 5, "n_raters": [1, 4]}, r"n_raters 1: expected"),
-            ({"target": "interval", "goal": 5, "n_raters": [2.5]}, r"n_raters 2.5: expected whole"),
+            ({"quantity": "interval", "goal": 5, "price": 1}, r"price without n_stimuli"),
+            ({"quantity": "interval", "goal": 5, "price": -1, "n_stimuli": 3}, r"price = -1"),
+            ({"quantity": "interval", "goal": 5, "budget": 9}, r"budget 9: .* price of a rating"),
+            ({"quantity": "alpha", "goal": 0.1}, r"quantity alpha needs 2 stimuli"),
+            ({"quantity": "alpha", "goal": 0.1, "budget": 1, "price": 3}, r"fewer than 2 stimuli"),
+            ({"quantity": "icc", "goal": 0.9, "correlation": 0.5}, r"correlation 0.5"),
+            ({"quantity": "interval", "goal": 5, "n_raters": []}, r"n_raters none"),
+            ({"quantity": "interval", "goal": 5, "n_raters": [1, 4]}, r"n_raters 1: expected"),
             (
-                {"target": "interval", "goal": 5, "n_sim": 1},
+                {"quantity": "interval", "goal": 5, "n_raters": [2.5]},
+                r"n_raters 2.5: expected whole",
+            ),
+            (
+                {"quantity": "interval", "goal": 5, "n_sim": 1},
                 r"n_sim = 1: expected a whole number from 2",
             ),
             (
-                {"target": "interval", "goal": 5, "n_pilots": -1},
+                {"quantity": "interval", "goal": 5, "n_pilots": -1},
                 r"n_pilots = -1: expected a whole number from 0",
             ),
-            ({"target": "interval", "goal": 5, "confidence": 95}, r"confidence 95"),
+            ({"quantity": "interval", "goal": 5, "confidence": 95}, r"confidence 95"),
         ],
     )
     def test_plan(self, options, message):
@@ -553,8 +563,10 @@ def test_a_published_study_is_foreseen(shared_data):
     )
     model = plan_model(Ratings(frame, scale="1-5"))
     sizes = [8, 16, n_raters]
-    halves = table(plan(model, target="split_half", goal=0.9, n_raters=sizes, n_stimuli=n_stimuli))
-    widths = table(plan(model, target="interval", goal=1, n_raters=sizes))
+    halves = table(
+        plan(model, quantity="split_half", goal=0.9, n_raters=sizes, n_stimuli=n_stimuli)
+    )
+    widths = table(plan(model, quantity="interval", goal=1, n_raters=sizes))
     rng = np.random.default_rng(0)
     for size in sizes:
         panels = [matrix[rng.choice(n_raters, size, replace=False)] for _ in range(30)]

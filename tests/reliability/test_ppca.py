@@ -7,7 +7,7 @@ from scipy.stats import spearmanr, wilcoxon
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.ratings.order import canonical
+from affectlab.ratings.answers.order import canonical
 from affectlab.reliability import ppca
 from affectlab.reliability.correlation import PPCA
 from affectlab.reliability.correlation.ppca import _partial_spearman, judgements_of, split_raters

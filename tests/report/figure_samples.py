@@ -228,37 +228,6 @@ def score_strips(size: Size) -> Sample:
 
 
 @sample
-def attributes(size: Size) -> Sample:
-    values = size.some(size.raters)
-    kinds = ["country", "language at home", "education", "device"]
-    frame = pl.concat(
-        pl.DataFrame(
-            {
-                "attribute": [kind] * len(values),
-                "value": values,
-                "count": [1000 - k for k in range(len(values))],
-                "low": [None] * len(values),
-                "high": [None] * len(values),
-                "remark": [""] * len(values),
-            },
-            schema_overrides={"low": pl.Float64, "high": pl.Float64},
-        )
-        for kind in kinds
-    )
-    ages = pl.DataFrame(
-        {
-            "attribute": ["answered at, as the page wrote it down"] * 5,
-            "value": [""] * 5,
-            "count": [3, 8, 1, 0, 300],
-            "low": [1.71e9 + 1000.0 * k for k in range(5)],
-            "high": [1.71e9 + 1000.0 * (k + 1) for k in range(5)],
-            "remark": ["12 of 340 are not known"] * 5,
-        }
-    )
-    return pl.concat([frame, ages]), {"count_name": "raters"}
-
-
-@sample
 def coverage(size: Size) -> Sample:
     frame = pl.concat(
         _crossed(label=size.labels, attribute=[name], value=values)

@@ -42,12 +42,11 @@ class TestGaps:
 
     def test_the_planted_gap_is_the_only_one_shown(self, written):
         folder, page = written
-        shown = table(folder, "fairness_gaps").filter("flagged")
-        assert shown.select("rater", "attribute").rows() == [("net", "stimulus.half")]
+        half, age = (table(folder, f"fairness_gaps_{place}") for place in (1, 2))
+        assert half.filter("flagged")["rater"].to_list() == ["net"]
+        assert not age["flagged"].any()
         section = page[page.index('<section id="fairness"') :]
-        assert "net, by half of the stimuli: mean absolute error is" in section
         assert "lower for odd than for even" in section
-        assert "By age of the stimuli no gap is shown for any of 2 models" in section
 
     def test_values_are_mean_absolute_errors_beside_the_mean_of_people(self, written):
         folder, _ = written
@@ -57,7 +56,7 @@ class TestGaps:
         mean = frame.filter(person).group_by("stimulus", "label").agg(mean=pl.col("value").mean())
         mine = frame.filter(rater="net").join(mean, on=["stimulus", "label"])
         expected = mine.group_by("half").agg(error=(pl.col("value") - pl.col("mean")).abs().mean())
-        found = table(folder, "fairness_groups").filter(rater="net", attribute="stimulus.half")
+        found = table(folder, "fairness_groups_1").filter(rater="net")
         both = found.join(expected, left_on="group", right_on="half")
         assert both.height == 2
         np.testing.assert_allclose(both["value"], both["error"])
@@ -75,14 +74,14 @@ class TestGaps:
         chance = {f"a{k}": rng.choice(["x", "y"], 60) for k in range(20)}
         page = text_of(write_report(grouped(0.0, n=60, **chance), tmp_path, n_boot=100, seed=2))
         assert "Of 22 attributes the first 6 are looked at." in page
-        assert "and for the 6 attributes" in page
-        assert not table(tmp_path, "fairness_gaps")["flagged"].any()
+        gaps = [table(tmp_path, f"fairness_gaps_{place}") for place in range(1, 7)]
+        assert not any(one["flagged"].any() for one in gaps)
 
     @pytest.mark.long
     def test_without_intervals_nothing_is_tested(self, tmp_path):
         page = text_of(write_report(grouped(), tmp_path, n_boot=0))
         assert "Gaps are not tested, because intervals were not asked for." in page
-        assert set(table(tmp_path, "fairness_gaps")["said"]) == {"not tested"}
+        assert set(table(tmp_path, "fairness_gaps_1")["said"]) == {"not tested"}
 
     @pytest.mark.long
     def test_classes_are_compared_by_accuracy(self, tmp_path):
@@ -101,9 +100,9 @@ class TestGaps:
             taxonomy="mikels",
         )
         write_report(ratings, tmp_path, n_boot=100, seed=1)
-        groups = table(tmp_path, "fairness_groups")
+        groups = table(tmp_path, "fairness_groups_1")
         assert dict(groups.select("group", "value").rows()) == {"even": 0.0, "odd": 1.0}
-        assert table(tmp_path, "fairness_gaps")["flagged"].all()
+        assert table(tmp_path, "fairness_gaps_1")["flagged"].all()
 
 
 class TestAttributes:

@@ -106,17 +106,6 @@ EVERY = {
         {"label": ["a"] * 3, "answer": ["0", "1", "2"], "share": [0.5, 0.5, 0]},
     ),
     "flow": lambda: draw_figure("consensus_flow", BATCHES),
-    "attributes": lambda: draw_figure(
-        "attributes",
-        {
-            "attribute": ["age", "age", "sex", "sex", "when"],
-            "value": ["", "", "f", "m", ""],
-            "count": [1, 2, 1, 2, 3],
-            "low": [0, 10, None, None, 1.5e9],
-            "high": [10, 20, None, None, 1.6e9],
-        },
-        count_name="raters",
-    ),
 }
 
 

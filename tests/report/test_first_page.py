@@ -27,8 +27,8 @@ from affectlab.reliability import (
 )
 from affectlab.report import write_report
 from affectlab.report.cautions import cautions
-from affectlab.report.first_page import reliability_question, scores_question
-from affectlab.report.first_page.reliability import _grade
+from affectlab.report.first_page.reliability import grade_of, reliability_question
+from affectlab.report.first_page.scores import scores_question
 from affectlab.report.page import in_words
 from affectlab.report.statistics.agreement import agreement_of
 from affectlab.report.statistics.means import raters_for
@@ -200,7 +200,7 @@ def test_page_one_and_fleiss_kappa_are_compatible():
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_grades_never_say_more_than_the_interval(a, b, c):
     low, value, high = sorted((a, b, c))
-    grade = _grade({"value": value, "low": low, "high": high})
+    grade = grade_of({"value": value, "low": low, "high": high})
     assert (grade == "high") == (low >= 0.9)
     assert (grade == "good") == (0.8 <= low < 0.9)
     assert (grade == "fair") == (0.7 <= low < 0.8)
@@ -240,7 +240,7 @@ def test_few_stimuli_are_not_graded(n):
     assert "reliable" not in answer.replace("reliability", "")
 
 
-def test_no_intervals_no_grade():
+def test_no_intervals_nograde_of():
     answer = in_words(reliability_question(Study(noisy(0.2), n_boot=0)))
     assert "intervals were not asked for, so it is not graded" in answer
     assert "interval 0" not in answer

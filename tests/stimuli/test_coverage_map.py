@@ -26,7 +26,7 @@ def test_against_plain_counting(seed: int, share: float, target: int | None) -> 
     decisions = pl.DataFrame(
         {"stimulus": images["stimulus"], "keep": keep}, schema_overrides={"keep": pl.Boolean}
     )
-    found = coverage_map(ASKED, images, decisions=decisions, target=target, least=0.7)
+    found = coverage_map(ASKED, images, decisions=decisions, per_label=target, least=0.7)
     kept = {name for name, kept in decisions.iter_rows() if kept}
     due = len(kept) / 3 if target is None else target
     asked, made = ASKED.to_dicts(), images.to_dicts()
@@ -49,7 +49,7 @@ def test_against_plain_counting(seed: int, share: float, target: int | None) -> 
 
 def test_empty_cells_are_cells() -> None:
     images = ASKED.filter((pl.col("label") != "Fear") & (pl.col("gender") != "man"))
-    found = coverage_map(ASKED, images, target=100)
+    found = coverage_map(ASKED, images, per_label=100)
     table = found.table("gender")
     assert table.columns == ["label", "man", "non-binary person", "woman"]
     assert table.filter(label="Fear").row(0) == ("Fear", 0, 0, 0)
@@ -103,15 +103,15 @@ def test_what_is_due_does_not_shift_with_prompts_for_what_is_missing() -> None:
     assert more.filter(gender="woman").height > 0.9 * more.height
     asked = pl.concat([ASKED, more])
     for prompts in (ASKED, asked):
-        counts = coverage_map(prompts, there, target=100, plan=plan).counts
+        counts = coverage_map(prompts, there, per_label=100, plan=plan).counts
         due = counts.filter(attribute="gender", label="Shame").select("value", "due")
         assert dict(due.iter_rows()) == pytest.approx(
             {"man": 45, "woman": 45, "non-binary person": 10}
         )
     # Shares among all prompts, for want of a plan, do shift.
-    drifted = coverage_map(asked, there, target=100).counts
+    drifted = coverage_map(asked, there, per_label=100).counts
     assert drifted.filter(attribute="gender", label="Shame", value="woman")["due"].item() > 47
-    done = coverage_map(asked, pl.concat([there, more]), target=100, plan=plan, least=0.99)
+    done = coverage_map(asked, pl.concat([there, more]), per_label=100, plan=plan, least=0.99)
     assert done.under_covered().height == 0
 
 
@@ -120,7 +120,7 @@ def test_a_plan_names_cells_that_nobody_asked_for() -> None:
     asked = ASKED.filter(pl.col("gender") != "woman").with_columns(
         ethnicity=pl.lit("of another plan")
     )
-    counts = coverage_map(asked, target=10, plan=plan).counts
+    counts = coverage_map(asked, per_label=10, plan=plan).counts
     women = counts.filter(attribute="gender", value="woman")
     assert women["n_prompts"].to_list() == [0, 0, 0]
     assert women["due"].to_list() == pytest.approx([4.5] * 3)
@@ -129,8 +129,8 @@ def test_a_plan_names_cells_that_nobody_asked_for() -> None:
 
 
 def test_bad_maps() -> None:
-    with pytest.raises(InputError, match="target = 0"):
-        coverage_map(ASKED, target=0)
+    with pytest.raises(InputError, match="per_label = 0"):
+        coverage_map(ASKED, per_label=0)
     for least in (0.0, 1.1, float("nan")):
         with pytest.raises(InputError, match="least = "):
             coverage_map(ASKED, least=least)
@@ -235,7 +235,7 @@ class TestFill:
         assert not one.equals(other)
 
     def test_bad_input(self) -> None:
-        with pytest.raises(InputError, match="target = 0"):
+        with pytest.raises(InputError, match="per_label = 0"):
             fill_prompts(ASKED, 0)
         with pytest.raises(InputError, match="did you mean 'Anger'"):
             fill_prompts(ASKED, 3, labels=["angre"])

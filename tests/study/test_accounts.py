@@ -368,17 +368,18 @@ class TestCommand:
 
     def run(self, *given: str, password: str = "", code: int = 0) -> Done:
         self.stdin("sys.stdin", io.StringIO(f"{password}\n"))
-        return run_here("study", "user", *given, code=code)
+        change, file, *more = given
+        return run_here("study", "user", file, change, *more, code=code)
 
     def test_adding_listing_changing_removing(self, file: str) -> None:
         assert "no account yet" in self.run("list", file).stdout
         added = self.run("add", file, "anna", "--role", "owner", password=SECRET)
         assert SECRET not in added.stdout + added.stderr
         self.run("add", file, "ben", password=SECRET)
-        self.run("role", file, "ben", "researcher")
+        self.run("role", file, "ben", "--role", "researcher")
         self.run("password", file, "ben", password=SECRET + "2")
         listed = json.loads(self.run("list", file, "--json").stdout)
-        assert listed["schema"] == "affectlab/study-user-list/1"
+        assert listed["schema"] == "affectlab/study-user/1"
         assert listed["result"] == [
             {"name": "anna", "role": "owner"},
             {"name": "ben", "role": "researcher"},

@@ -84,7 +84,7 @@ def test_the_consensus_of_our_own_export_is_exact(
     assert all(votes[False] for votes in truth.values())
     for name in ("ratings.csv", "ratings.parquet"):
         _same(consensus_flow(read_ratings(tmp_path / "out" / name)), truth)
-    said = run_here("reliability", "consensus", tmp_path / "out" / "ratings.parquet").stdout
+    said = run_here("emonet-face", "consensus", tmp_path / "out" / "ratings.parquet").stdout
     assert "inferred" not in said
     assert "Batches are those that the ratings record (columns step and batch_kind)." in said
     # An answer that is rejected leaves its round, and those after it move up.

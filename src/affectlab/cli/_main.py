@@ -73,15 +73,25 @@ def _with_standard_input(given: list[str]) -> list[str]:
 
 def _run(words: list[str]) -> None:
     """Run the verb that words begin with; say what they lack where it cannot be run."""
-    from cyclopts import CycloptsError
+    from cyclopts import CycloptsError, UnknownOptionError
 
-    from affectlab.cli.tree import make_parser
+    from affectlab.cli.tree import find_verb, make_parser
 
     try:
         make_parser(words)(words)
     except CycloptsError as error:
-        verb = " ".join(("affectlab", *(error.command_chain or ())))
-        _say(f"{error} ({verb} --help says what there is)")
+        chain = tuple(error.command_chain or ())
+        sentence = str(error)
+        verb = find_verb(chain)
+        if isinstance(error, UnknownOptionError) and verb is not None:
+            option = (error.token.keyword or error.token.value).partition("=")[0]
+            name = option.removeprefix("--").replace("-", "_")
+            off = name.removeprefix("no_")
+            if name in verb.rarely:
+                sentence = f"{option} is rarely needed; expected --config {name}=VALUE"
+            elif off in verb.rarely:
+                sentence = f"{option} is rarely needed; expected --config {off}=false"
+        _say(f"{sentence} ({' '.join(('affectlab', *chain))} --help says what there is)")
         sys.exit(EXIT_INPUT)
 
 

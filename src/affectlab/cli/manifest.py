@@ -48,7 +48,7 @@ class Parameter:
     by_name: bool = False
     """Whether it has to be given by name."""
     is_rare: bool = False
-    """Whether the documentation has it among *Other Parameters*."""
+    """Whether the documentation has it among *Other Parameters*, or a field is marked as such."""
     least: float | None = None
     most: float | None = None
     """Bounds, of an annotation such as ``Annotated[int, Ge(1)]``."""

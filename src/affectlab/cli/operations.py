@@ -37,22 +37,6 @@ _BUDGET = {name: f"budget_{name}" for name in ("usd", "tokens", "requests")}
 """What it calls the limits of a budget."""
 _SWITCHES = {"on_bad": "set_aside"}
 """What it calls a choice of two that it has as a switch."""
-_RARE = frozenset(
-    (
-        *("along", "answer_ties", "at_least_one", "augment", "batch_size", "big_absent"),
-        *("big_embeddings", "big_epochs", "budget_requests", "budget_tokens", "cameras", "cap"),
-        *("concurrency", "confidence", "context", "crossed", "dev_embeddings", "dev_share"),
-        *("draw", "early_stopping", "ema", "emotion", "ends", "floor", "folds", "fps", "frozen"),
-        *("good", "hidden", "item", "keep_unlabelled", "label_column", "lam_u", "largest_body"),
-        *("ledger", "left_out", "licence", "max_iter", "min_blocks", "min_people", "n_bins"),
-        *("n_permutations", "n_pilots", "n_sim", "names", "order", "pack", "parallel", "parts"),
-        *("per_minute", "poor", "ratio", "reasoning_effort", "repeats", "restart"),
-        *("sampling_seed", "schema", "shots", "shuffle", "smoothing", "soft_labels"),
-        *("splits_out", "statistics_seconds", "steps", "structured", "tied", "timeout", "tol"),
-        *("top_p", "tries", "truth_threshold", "until"),
-    )
-)
-"""Options that are rare wherever they occur."""
 _FILES = frozenset({".csv", ".parquet"})
 
 OutOption = Annotated[
@@ -77,9 +61,12 @@ AllOption = Annotated[
     Option("--all", help="Take models in, too; without it only people where there are any."),
 ]
 ConfigOption = Annotated[
-    Path | None,
+    list[str] | None,
     Option(
-        "--config", help="TOML file with options by name; those of the command line come first."
+        "--config",
+        help="TOML file with options by name, or one of them as name=value; may be given again. "
+        "Those of the command line come first.",
+        metavar="FILE",
     ),
 ]
 
@@ -92,9 +79,6 @@ class Declared:
     """``module:function``, the module without the name of the package."""
     example: str = field(kw_only=False)
     """What stands behind the verb in the example of its help."""
-    rare: Sequence[str] = ()
-    """Options that the help names and does not explain, beside those that always are rare; a file
-    (``--config``) gives them best."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
     panels: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -132,8 +116,8 @@ class Declared:
 
     @property
     def rarely(self) -> list[str]:
-        """Options that the help names and does not explain."""
-        return [name for name in self.options if name in self.rare or name in _RARE]
+        """Options that only ``--config`` gives."""
+        return [name for name, parameter in self.options.items() if parameter.is_rare]
 
     def shown(self) -> list[inspect.Parameter]:
         """Make the options of the command line."""
@@ -145,9 +129,9 @@ class Declared:
                 parameter,
                 groups.get(name),
                 by_place=places and not parameter.by_name,
-                hidden=name in self.rarely,
             )
             for name, parameter in self.options.items()
+            if not parameter.is_rare
         ]
 
     def function(self) -> Callable[..., Any]:
@@ -413,13 +397,13 @@ def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
 def _help(words: str, verb: Declared) -> str:
     signature = verb.signature
     pairs = isinstance(verb, Operation) and verb.takes_pairs
-    rare = ", ".join(name.replace("_", "-") for name in verb.rarely)
+    rare = ", ".join(verb.rarely)
     parts = [
         signature.summary,
         signature.text if isinstance(verb, Command) else signature.description,
         PAIRS if pairs else "",
         COUNTS if isinstance(verb, Operation) and verb.takes_counts else "",
-        f"Rarer options, here or in the file of --config: {rare}." if rare else "",
+        f"With --config, too: {rare}." if rare else "",
         f"Example: affectlab {words} {verb.example}".rstrip(),
     ]
     return "\n\n".join(filter(None, parts))

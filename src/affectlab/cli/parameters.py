@@ -184,7 +184,6 @@ def option_of(
     group: str | None = None,
     *,
     by_place: bool = False,
-    hidden: bool = False,
 ) -> inspect.Parameter:
     """Make an option, or an argument, of a parameter; what is not given is left to the function.
 
@@ -198,8 +197,6 @@ def option_of(
         Heading under which the help shows it.
     by_place
         Make an argument, which has no name.
-    hidden
-        Leave it out of the help.
     """
     kinds = parameter.kinds
     if bool in kinds:
@@ -228,7 +225,6 @@ def option_of(
             group=group,
             metavar=_metavar(parameter),
             max=parameter.most,
-            hidden=hidden,
             envvar=_VARIABLES.get(parameter.name),
             # What is not given is left to the function, so that a file can give it.
             show_default=_written(parameter.default),
@@ -271,7 +267,9 @@ def listed(text: str) -> list[str]:
 
 
 def arguments_of(
-    given: Mapping[str, Any], options: Mapping[str, manifest.Parameter], config: Path | None
+    given: Mapping[str, Any],
+    options: Mapping[str, manifest.Parameter],
+    config: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Give the arguments of a function from what the command line and a file say.
 
@@ -282,12 +280,13 @@ def arguments_of(
     options
         The parameters behind the options.
     config
-        TOML file with more of them; what the command line gives comes first.
+        TOML files with more of them, or single ones as ``name=value``, the last one first; what the
+        command line gives by name comes before.
     """
     asked = {
         name: _as_python(value, options[name]) for name, value in given.items() if value is not None
     }
-    if config is not None:
+    if config:
         asked = {**_read_config(config, options), **asked}
     found: dict[str, Any] = {}
     settings: dict[tuple[str, str], dict[str, Any]] = {
@@ -388,11 +387,11 @@ def _one(text: str, kind: Any, flag: str) -> Any:
         raise InputError(f"{flag}: {text!r} is not understood; expected {name}") from None
 
 
-def _read_config(path: Path, options: Mapping[str, manifest.Parameter]) -> dict[str, Any]:
-    """Read options from a TOML file, and check each against what the function takes."""
+def _read_config(given: Sequence[str], options: Mapping[str, manifest.Parameter]) -> dict[str, Any]:
+    """Read options from TOML files and single values; check each as the function declares it."""
     from pydantic import ConfigDict, Field, create_model
 
-    from affectlab.core.files.toml import read_toml
+    from affectlab.core.files.toml import check_settings, read_toml
 
     fields: dict[str, Any] = {}
     for name, one in options.items():
@@ -401,7 +400,23 @@ def _read_config(path: Path, options: Mapping[str, manifest.Parameter]) -> dict[
             kind = Annotated[kind, Field(ge=one.least, le=one.most)]
         fields[name] = (kind, None)
     model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
-    return read_toml(path, model).model_dump(exclude_unset=True)
+    values: dict[str, Any] = {}
+    for part in given:
+        name, equals, text = part.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or Path(part).is_file():
+            checked = read_toml(part, model)
+        else:
+            value = _as_written(text.strip(), options[name]) if name in options else text
+            checked = check_settings(model, {name: value}, "--config")
+        values |= checked.model_dump(exclude_unset=True)
+    return values
+
+
+def _as_written(text: str, parameter: manifest.Parameter) -> Any:
+    """Split what is a list or a mapping, as the option would."""
+    several = any(get_origin(kind) in (list, dict) for kind in parameter.kinds)
+    return _as_python([text], parameter) if several else text
 
 
 def read_settings(given: Sequence[str], options: Collection[str] = ()) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.operations import show_result
 from affectlab.cli.reading import read_options, read_roles, source_of
+from affectlab.core.errors import InputError
 from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings, check_ratings_path, describe_ratings, load_dataset
 from affectlab.ratings.datasets import find_dataset, published_sets
@@ -105,22 +106,11 @@ def export(ratings: Ratings, out: Output, name: str, *, to: Path) -> None:
     out.finish({"path": written, "files": files}, ratings.warnings)
 
 
-def published(out: Output, *, to: Path | None = None) -> None:
-    """List the published data sets that can be fetched by name, and where the others are.
-
-    Parameters
-    ----------
-    to
-        Write the first table to this file (.csv, .parquet), or all of the result to this folder.
-    """
-    show_result(published_sets(), out, to=to)
-
-
 def fetch(
     out: Output,
-    name: str,
+    name: str | None = None,
     *,
-    to: Path,
+    to: Path | None = None,
     configuration: str | None = None,
     columns: str | None = None,
     scale: str | None = None,
@@ -134,9 +124,10 @@ def fetch(
     Parameters
     ----------
     name
-        A name of 'ratings published', or OWNER/NAME on the Hugging Face hub.
+        Name of a published set, or OWNER/NAME on the Hugging Face hub; without it, the sets that
+        have a name, and where the others are.
     to
-        File to write: .csv, .parquet or .jsonl.
+        File to write: .csv, .parquet or .jsonl; of the list of sets, a folder too.
     split
         Split, where a set has several: train, validation, test.
     configuration
@@ -154,6 +145,11 @@ def fetch(
     on_bad
         Leave out rows that cannot be used, and count them, instead of stopping.
     """
+    if name is None:
+        show_result(published_sets(), out, to=to)
+        return
+    if to is None:
+        raise InputError(f"ratings fetch {name}: expected --out FILE, too")
     check_ratings_path(to)
     with out.progress(f"fetching {name}"):
         ratings = load_dataset(
@@ -172,5 +168,6 @@ def fetch(
     for what, text in told.items():
         out.show_line(f"{'please cite' if what == 'citation' else what}: {text}")
     out.show(f"{ratings.n_rows:,} rows written to {written}")
-    counts = {"path": written, "n_rows": ratings.n_rows, "history": ratings.history}
+    steps = [one.to_dict() for one in ratings.history]
+    counts = {"path": written, "n_rows": ratings.n_rows, "history": steps}
     out.finish({"licence": None, "citation": None, **told, **counts}, ratings.warnings)

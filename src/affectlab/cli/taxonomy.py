@@ -6,41 +6,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.cli.operations import show_result
+from affectlab.core.errors import InputError
 from affectlab.taxonomy import load_taxonomy, taxonomy_overview
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
 
 
-def list_all(out: Output) -> None:
-    """List the taxonomies that can be used by name."""
-    show_result(taxonomy_overview(), out)
-
-
-def show(out: Output, taxonomy: str, *, to: Path | None = None) -> None:
-    """Show the labels of a taxonomy, with groups, polarity and definitions.
+def show(
+    out: Output, taxonomy: str | None = None, *, costs: bool = False, to: Path | None = None
+) -> None:
+    """Show the labels of a taxonomy, with groups, polarity and definitions; or all taxonomies.
 
     Parameters
     ----------
     taxonomy
-        Name of a taxonomy, or a TOML file.
+        Name of a taxonomy, or a TOML file; without it, the taxonomies that have a name.
+    costs
+        Show what it costs to take one label for another: the matrix of emotional distances.
     to
         Write the first table to this file (.csv, .parquet), or all of the result to this folder.
     """
-    show_result(load_taxonomy(taxonomy).to_result(), out, to=to)
-
-
-def costs(out: Output, taxonomy: str, *, to: Path | None = None) -> None:
-    """Show what it costs to take one label for another: the emotional distance matrix.
-
-    Parameters
-    ----------
-    taxonomy
-        Name of a taxonomy, or a TOML file.
-    to
-        Write the first table to this file (.csv, .parquet), or all of the result to this folder.
-    """
-    show_result(load_taxonomy(taxonomy).cost_matrix().to_result(), out, to=to)
+    if taxonomy is None:
+        if costs:
+            raise InputError("--costs: expected the name of a taxonomy, or a file, too")
+        result = taxonomy_overview()
+    else:
+        asked = load_taxonomy(taxonomy)
+        result = asked.cost_matrix().to_result() if costs else asked.to_result()
+    show_result(result, out, to=to)
 
 
 def check(out: Output, file: Path) -> None:

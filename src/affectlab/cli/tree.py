@@ -45,9 +45,7 @@ TREE = Branch(
         "taxonomy": Branch(
             "Look at taxonomies of emotion, and check your own.",
             {
-                "list": Command("cli.taxonomy:list_all", ""),
                 "show": Command("cli.taxonomy:show", "goemotions"),
-                "costs": Command("cli.taxonomy:costs", "mikels"),
                 "check": Command("cli.taxonomy:check", "my-emotions.toml"),
             },
         ),
@@ -67,7 +65,6 @@ TREE = Branch(
                 "export": Command(
                     "cli.ratings:export", "ratings.csv psych-ds --scale 0-7 --out archive/"
                 ),
-                "published": Command("cli.ratings:published", ""),
                 "fetch": Command(
                     "cli.ratings:fetch",
                     "goemotions-simplified --split train --out train.parquet",
@@ -144,17 +141,15 @@ TREE = Branch(
                     "pilot.csv --n 10 --out golden.csv",
                     people=True,
                 ),
-                "consensus": Operation("reliability.consensus:consensus_flow", "binary.csv --json"),
                 "categories": Operation(
                     "reliability.categories.dawid_skene:dawid_skene",
                     "binary.csv --out categories/",
                     people=True,
-                    rare=("class_prior", "prior_right", "prior_wrong"),
                 ),
             },
         ),
         "analyze": Branch(
-            "Structure of the answers: labels, words, maps, expressions, what is noticed.",
+            "Structure of the answers: labels, words, dimensions, maps, reactions.",
             {
                 "correlations": Operation(
                     "analysis.labels.correlations:label_correlations",
@@ -183,57 +178,9 @@ TREE = Branch(
                 "reactions": Command(
                     "cli.analyze:reactions", "reactions.json --out tables/", shows_result=True
                 ),
-                "transition-ranges": Operation(
-                    "analysis.transitions.ranges:transition_ranges",
-                    "ratings.csv --stimuli pairs.csv --figures figures",
-                ),
-                "transition-curves": Operation(
-                    "analysis.transitions.curves:transition_curves",
-                    "ratings.csv --stimuli pairs.csv --frames frames.csv",
-                ),
-                "expressions": Operation(
-                    "analysis.expressions.differences:expression_differences",
-                    "ratings.csv --stimuli pairs.csv --figures figures",
-                ),
-                "asymmetry": Operation(
-                    "analysis.expressions.asymmetry:asymmetry_tests",
-                    "ratings.csv --stimuli pairs.csv",
-                ),
-                "score-histograms": Operation(
-                    "analysis.expressions.histograms:score_histograms",
-                    "ratings.csv --stimuli pairs.csv --figures figures",
-                ),
-                "jnd-scores": Operation(
-                    "analysis.jnd.score:jnd_scores", "ratings.csv --stimuli pairs.csv"
-                ),
-                "jnd-steps": Operation(
-                    "analysis.jnd.steps:jnd_steps", "ratings.csv --stimuli pairs.csv"
-                ),
-                "jnd-times": Operation(
-                    "analysis.jnd.times:jnd_times",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
-                ),
-                "jnd-strips": Operation(
-                    "analysis.jnd.strip:jnd_strips",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --films films "
-                    "--figures figures",
-                ),
-                "sampling-interval": Operation(
-                    "analysis.jnd.sampling_interval:sampling_interval",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
-                ),
-                "latency": Operation(
-                    "analysis.jnd.latency:latency_budget",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
-                ),
             },
-            {
-                "correlations": "Labels and texts",
-                "transition-ranges": "Faces",
-                "jnd-scores": "What is noticed",
-            },
-            "Whether one group or condition is rated higher: affectlab reliability mixed-model; "
-            "whether models err more for one: affectlab evaluate fairness.",
+            epilogue="Whether one group or condition is rated higher: affectlab reliability "
+            "mixed-model; whether models err more for one: affectlab evaluate fairness.",
         ),
         "evaluate": Branch(
             "Do models agree with people, and how do they err?",
@@ -253,14 +200,9 @@ TREE = Branch(
                     "evaluation.human_alignment.alignment:alignment",
                     "people.csv --scale 0-7 --models model.csv --margin 0.05",
                 ),
-                "published": Operation(
-                    "evaluation.rater_comparison.published:published_tables",
-                    "people.csv --scale 0-7 --models model.csv",
-                ),
                 "classification": Operation(
                     "evaluation.classification.evaluation:evaluate_classification",
                     "people.csv --models model.csv --taxonomy mikels",
-                    rare=("groups", "metrics", "agree", "ties"),
                     # Where people are the truth, the function asks for them.
                     beside=(*_CATEGORIES, "No rater is human"),
                 ),
@@ -272,13 +214,11 @@ TREE = Branch(
                 "compare": Operation(
                     "evaluation.classification.comparison:compare_models",
                     "people.csv --a big --b small --models big.csv --models small.csv",
-                    rare=("groups", "metrics", "ties"),
                     beside=_CATEGORIES,
                 ),
                 "soft-labels": Operation(
                     "evaluation.soft_labels.evaluation:evaluate_soft_labels",
                     "people.csv --models net.csv --taxonomy mikels",
-                    rare=("n_splits",),
                     beside=_CATEGORIES,
                 ),
                 "disagreement": Operation(
@@ -289,12 +229,10 @@ TREE = Branch(
                 "fairness": Operation(
                     "evaluation.group_fairness.fairness:fairness",
                     "people.csv --models net.csv --by stimulus.gender",
-                    rare=("min_items", "alpha"),
                 ),
                 "difference": Operation(
                     "evaluation.differences.difference_metrics:difference_metrics",
                     "ratings.csv --models metrics.csv --by kind",
-                    rare=("metrics",),
                     hidden=("names",),
                 ),
                 "preference": Operation(
@@ -325,7 +263,6 @@ TREE = Branch(
                     "texts.csv --metric bart:facebook/bart-large-cnn --by source",
                     shows_result=True,
                     hidden=("confidence", "references"),
-                    rare=("batch", "precision", "cache", "images", "set_aside"),
                     panels={
                         "What FILE holds": (
                             *("reactions", "rater", "raters", "stimuli", "candidate"),
@@ -343,7 +280,6 @@ TREE = Branch(
                     "cli.stimuli.texts:curate",
                     "RC_2019-01.zst --plan plan.toml --out curated/",
                     hidden=("part_rows", "resume", "steps"),
-                    rare=("runner", "partitions"),
                     panels={
                         "Pilot, where no column holds predicted emotions": (
                             *("pilot", "pilot_answers", "pilot_model", "pilot_annotator"),
@@ -386,7 +322,6 @@ TREE = Branch(
                 "frames": Command(
                     "cli.stimuli.transitions:frames",
                     "transitions/ --out five",
-                    rare=("jnd", "strict"),
                     panels={
                         "Source": (
                             *("direction", "ends", "layout", "names", "cameras"),
@@ -444,23 +379,8 @@ TREE = Branch(
                 "bonus": Command("cli.study.payment:bonus", "my-study.toml --dry-run"),
                 "close": Command("cli.study.running:close", "examples/study-faces.toml --pause"),
                 "erase": Command("cli.study.answers:erase", "my-study.toml r0123456789ab"),
-                "user": Branch(
-                    "Who may look at the dashboard: owners, researchers, viewers.",
-                    {
-                        "add": Command(
-                            "cli.study.answers:add", "examples/study-faces.toml anna --role owner"
-                        ),
-                        "list": Command("cli.study.answers:list_", "examples/study-faces.toml"),
-                        "role": Command(
-                            "cli.study.answers:role", "examples/study-faces.toml anna researcher"
-                        ),
-                        "password": Command(
-                            "cli.study.answers:password", "examples/study-faces.toml anna"
-                        ),
-                        "remove": Command(
-                            "cli.study.answers:remove", "examples/study-faces.toml anna"
-                        ),
-                    },
+                "user": Command(
+                    "cli.study.answers:user", "examples/study-faces.toml add anna --role owner"
                 ),
             },
         ),
@@ -476,14 +396,12 @@ TREE = Branch(
                 "text": Command(
                     "cli.train.text:text",
                     "train.tsv --dev dev.tsv --out model/ --report report/",
-                    rare=("set_aside",),
                     panels={"Chosen on dev": ("thresholds", "at_least_one", "calibration")},
                 ),
                 "heads": Command(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
                     alone=True,
-                    rare=("batch", "learning_rate", "precision", "aggregate"),
                     panels={
                         "First stage": ("big", "big_embeddings", "big_epochs", "big_absent"),
                         "Training": (
@@ -500,7 +418,6 @@ TREE = Branch(
                     "cli.train.learned:difference",
                     "scores.csv --embeddings emb/ --out metric/",
                     alone=True,
-                    rare=("cache", "scale", "score", "splits", "n_boot"),
                     panels={
                         "Judging": (
                             *("test_actors", "splits", "n_boot", "splits_out", "baseline"),
@@ -511,17 +428,12 @@ TREE = Branch(
                 "vision": Command(
                     "cli.train.images:vision",
                     "photos/ --backbone embedding:clip --loss rank --out model/",
-                    rare=("ties", "temperature", "patience", "precision"),
                     panels=_IMAGE_PANELS,
                 ),
                 "semi": Command(
                     "cli.train.images:semi",
                     "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
                     alone=True,
-                    rare=(
-                        *("ties", "temperature", "patience", "precision", "lam", "select", "batch"),
-                        "learning_rate",
-                    ),
                     panels={
                         "Unlabelled images": (
                             *("strategy", "settings", "unlabelled", "labelled_fraction", "ratio"),
@@ -534,7 +446,6 @@ TREE = Branch(
                     "cli.train.learned:preference",
                     "judgements.csv --scores scores.csv --out metric/",
                     alone=True,
-                    rare=("systems", "system", "rule", "cluster", "n_boot", "device"),
                     panels={
                         "Tuning BARTScore": ("model", "texts", "context", "examples", "device"),
                         "Judging": ("cluster", "folds", "repeats", "n_boot", "table"),
@@ -545,7 +456,6 @@ TREE = Branch(
         "calibrate": Command(
             "cli.train.heads:calibrate",
             "heads/ --neutral neutral/",
-            rare=("absent", "by", "encoder"),
         ),
         "rate": Branch(
             "Let models answer; the answers are ratings.",
@@ -563,7 +473,6 @@ TREE = Branch(
                     "cli.rate.vlm:vlm",
                     "faces/ --model openai/gpt-4o-mini --out gpt --at-most 5",
                     hidden=("ledger",),
-                    rare=("max_tokens", "key_env", "rater", "patience", "again", "set_aside"),
                     panels={
                         "Prompt": ("protocol", "style", "examples", "at_most", "reasons"),
                         "Model that is asked": ("temperature", "base_url"),
@@ -578,25 +487,85 @@ TREE = Branch(
                     "cli.rate.others:difference",
                     "pairs.csv --metric ssim --metric deep:faces --out metrics.csv",
                 ),
-                "hinted": Command(
-                    "cli.rate.vlm:hinted",
-                    "plan.toml --out big --model openai/gpt-4o-mini",
-                    rare=("max_tokens", "key_env", "again"),
-                    panels={
-                        "Model that is asked": (
-                            *("model", "protocol", "temperature", "base_url", "budget_usd"),
-                            *("price_in", "price_out"),
-                        )
-                    },
-                ),
                 "reactions": Command(
                     "cli.rate.reactions:reactions",
                     "pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv",
-                    rare=("images", "n", "precision", "rater", "key_env"),
                     panels={
                         "Vision-language model": (
                             *("vlm", "base_url", "budget_usd", "price_in", "price_out"),
                             "dry_run",
+                        )
+                    },
+                ),
+            },
+        ),
+        "face-expressions": Branch(
+            "FaceExpressions-70k: transitions between expressions, and what of them is noticed.",
+            {
+                "transition-ranges": Operation(
+                    "analysis.transitions.ranges:transition_ranges",
+                    "ratings.csv --stimuli pairs.csv --figures figures",
+                ),
+                "transition-curves": Operation(
+                    "analysis.transitions.curves:transition_curves",
+                    "ratings.csv --stimuli pairs.csv --frames frames.csv",
+                ),
+                "expressions": Operation(
+                    "analysis.expressions.differences:expression_differences",
+                    "ratings.csv --stimuli pairs.csv --figures figures",
+                ),
+                "asymmetry": Operation(
+                    "analysis.expressions.asymmetry:asymmetry_tests",
+                    "ratings.csv --stimuli pairs.csv",
+                ),
+                "score-histograms": Operation(
+                    "analysis.expressions.histograms:score_histograms",
+                    "ratings.csv --stimuli pairs.csv --figures figures",
+                ),
+                "jnd-scores": Operation(
+                    "analysis.jnd.score:jnd_scores", "ratings.csv --stimuli pairs.csv"
+                ),
+                "jnd-steps": Operation(
+                    "analysis.jnd.steps:jnd_steps", "ratings.csv --stimuli pairs.csv"
+                ),
+                "jnd-times": Operation(
+                    "analysis.jnd.times:jnd_times",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
+                ),
+                "jnd-strips": Operation(
+                    "analysis.jnd.strip:jnd_strips",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --films films "
+                    "--figures figures",
+                ),
+                "sampling-interval": Operation(
+                    "analysis.jnd.sampling_interval:sampling_interval",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
+                ),
+                "latency": Operation(
+                    "analysis.jnd.latency:latency_budget",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
+                ),
+            },
+            {
+                "transition-ranges": "Transitions and differences",
+                "jnd-scores": "What is noticed",
+            },
+        ),
+        "emonet-face": Branch(
+            "EmoNet-Face: consensus of experts, annotation with hints, and the paper's tables.",
+            {
+                "consensus": Operation("reliability.consensus:consensus_flow", "binary.csv --json"),
+                "published": Operation(
+                    "evaluation.rater_comparison.published:published_tables",
+                    "people.csv --scale 0-7 --models model.csv",
+                ),
+                "hinted": Command(
+                    "cli.rate.vlm:hinted",
+                    "plan.toml --out big --model openai/gpt-4o-mini",
+                    panels={
+                        "Model that is asked": (
+                            *("model", "protocol", "temperature", "base_url", "budget_usd"),
+                            *("price_in", "price_out"),
                         )
                     },
                 ),
@@ -624,6 +593,16 @@ def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield from verbs(one, (*before, name))
         else:
             yield (*before, name)
+
+
+def find_verb(words: Sequence[str]) -> Verb | None:
+    """Find the verb that words begin with; None where they name none."""
+    one: Verb | Branch | None = TREE
+    for word in words:
+        if not isinstance(one, Branch):
+            break
+        one = one.verbs.get(word)
+    return None if isinstance(one, Branch) else one
 
 
 def make_parser(words: Sequence[str] | None) -> App:

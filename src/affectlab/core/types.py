@@ -40,6 +40,7 @@ __all__ = [
     "Line2D",
     "Normalize",
     "Precision",
+    "Rare",
     "Transform",
     "by_name",
     "daft",
@@ -53,6 +54,15 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 Count: TypeAlias = Annotated[int, Ge(1)]
 """A whole number from 1 on."""
+
+
+class Rare:
+    """Marks a field of settings that is rarely set: ``Annotated[float, Rare]``.
+
+    The command line takes it from a file alone, as it does what the documentation of a function has
+    among *Other Parameters*.
+    """
+
 
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 """Where a model of torch runs."""

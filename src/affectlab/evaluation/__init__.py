@@ -62,7 +62,6 @@ from affectlab.evaluation.rankings import (
     write_result,
 )
 from affectlab.evaluation.rater_comparison import (
-    kappa_of_pairs,
     published_tables,
     spearman_with_people,
 )
@@ -105,7 +104,6 @@ __all__ = [
     "fairness",
     "human_ceiling",
     "human_results",
-    "kappa_of_pairs",
     "label_distributions",
     "leaderboard",
     "list_metrics",

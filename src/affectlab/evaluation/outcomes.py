@@ -18,7 +18,8 @@ from affectlab.core.files.columns import require_columns
 from affectlab.core.inference import wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
-from affectlab.core.words import count, joined, percent, plural, shown
+from affectlab.core.words import percent
+from affectlab.evaluation import wording
 from affectlab.ratings import MODEL_KINDS, ModelRatings, Ratings, model_tables, row_column
 
 
@@ -545,17 +546,11 @@ def _counted(asked: _Asked) -> pl.DataFrame:
 def _notes(asked: _Asked, usable: pl.DataFrame) -> tuple[str, ...]:
     said = []
     if not asked.has_outcomes:
-        said.append(
-            "there is no column 'outcome', so every answer counts as ok; answers that failed may "
-            "have been left out before"
-        )
+        said.append(wording.NO_OUTCOMES)
     part = usable.filter(pl.col("n_items") < asked.n_stimuli).sort("n_items", maintain_order=True)
     if part.height:
-        said.append(
-            f"{', '.join(part.select(asked.by).row(0))} was asked about {part['n_items'][0]:,} of "
-            f"{asked.n_stimuli:,} stimuli"
-            + (f", and {part.height - 1} more not about all" if part.height > 1 else "")
-        )
+        names, n = part.select(asked.by).row(0), part["n_items"][0]
+        said.append(wording.partly_asked(names, n, asked.n_stimuli, part.height - 1))
     return tuple(said)
 
 
@@ -595,7 +590,7 @@ def _result(
             Table("outcomes", "Outcomes of the answers.", shares, every, limit=0),
             Table("usable", "Answers that can be used.", usable, columns),
         ),
-        (_sentence(usable, asked.by, failed, confidence),),
+        _sentences(usable, asked.by, failed, confidence),
         (figure,),
         _notes(asked, usable),
         {"by": list(asked.by), "confidence": confidence},
@@ -603,22 +598,15 @@ def _result(
     )
 
 
-def _sentence(
+def _sentences(
     usable: pl.DataFrame, keys: Sequence[str], failed: Sequence[str], confidence: float
-) -> str:
+) -> tuple[str, ...]:
     """Say how many answers can be used, what became of the others, and whose are used least."""
     total = int(usable["n_ratings"].sum())
-    if not failed:
-        return f"None of {plural(total, 'answer')} was refused, lost or unreadable."
-    rate = int(usable["ok"].sum()) / total
-    parts = joined(f"{name.replace('_', ' ')} {count(int(usable[name].sum()))}" for name in failed)
-    text = f"Of {plural(total, 'answer')}, {percent(rate, 1)} can be used ({parts})."
-    if usable.height == 1:
-        return text
+    counts = {name: int(usable[name].sum()) for name in failed}
+    text = wording.usable(total, int(usable["ok"].sum()) / total, counts)
+    if not failed or usable.height == 1:
+        return (text,)
     worst = usable.sort("value", descending=True, maintain_order=True).row(-1, named=True)
-    name = " · ".join(shown(worst[key], 40) for key in keys if worst[key])
-    low, high = percent(worst["low"], 1), percent(worst["high"], 1)
-    return (
-        f"{text} The lowest share is that of {name}: {percent(worst['value'], 1)}, "
-        f"{100 * confidence:g}\u00a0% interval {low} to {high}."
-    )
+    names = [worst[key] for key in keys if worst[key]]
+    return text, wording.lowest_share(names, worst, confidence)

@@ -19,9 +19,10 @@ from affectlab.core.inference import Target, check_confidence, infer
 from affectlab.core.render.notes import interval_notes
 from affectlab.core.result import Result
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Statistic
-from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
+from affectlab.core.words import joined, option, plural, sentence_case, shown
+from affectlab.evaluation import wording
 from affectlab.evaluation.people_and_models import judged_runs
 from affectlab.ratings import (
     MODEL_KINDS,
@@ -59,6 +60,8 @@ _BLOCK = 1 << 22
 """Sums that are held at once."""
 _GRID = 12
 """Answers up to which a confusion table is shown whole."""
+_OFTEN, _MOST_NAMED = 0.1, 3
+"""Share of the answers from which on a confusion is named, and confusions that are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +290,9 @@ def recognition(
         its interval. ``estimates``: the same, a row for each number. ``raters``: rates of every
         rater; 0 where the answer was never given, and empty where the category was never shown.
         ``confusion``: how often each category was answered where each was intended. All answers
-        count, such as "none of these".
+        count, such as "none of these". ``stimuli``: of each stimulus the share of people (of the
+        only rater, where there are no people) who gave the ``intended`` category, the
+        most frequent other answer, and whether that is as frequent.
 
     Raises
     ------
@@ -343,9 +348,13 @@ def recognition(
     # The table of estimates is not shown, and what is says nothing of its intervals.
     about = interval_notes(_by_emotion(estimates.frame), ["rater", "rows"])
     notes = (*said, *_notes(groups, column), *found.notes_for(estimates.frame["target"]), *about)
+    shown = {table.name: table for table in _tables(groups)}
     return Result(
-        (_rates(estimates, confidence), replace(estimates.tables[0], limit=0), *_tables(groups)),
-        tuple(_sentences(estimates.frame, confidence, {one.name: one.who for one in groups})),
+        (_rates(estimates, confidence), replace(estimates.tables[0], limit=0), *shown.values()),
+        (
+            *_sentences(estimates.frame, confidence, {one.name: one.who for one in groups}),
+            *_confusions(shown["confusion"].frame, shown["stimuli"].frame, groups),
+        ),
         (_figure(groups, categories),),
         notes,
         {"intended": column, "target": target, "confidence": confidence},
@@ -375,10 +384,7 @@ def _naming(ratings: Ratings, name: str) -> tuple[Answers, tuple[str, ...]]:
     answers = answers_of(ratings)
     scale = answers.scale  # refuses labels on different scales
     ballots = answers.ballots()
-    # Lists of labels that were chosen hold no zeros; else a label without an answer was skipped.
-    listed = scale is not None and scale.kind == "binary" and not (ballots.value == 0).any()
-    asked = ~np.isnan(ballots.value).all(axis=0)
-    whole = listed | ~np.isnan(ballots.value[:, asked]).any(axis=1)
+    whole = ballots.complete
     left_out = int((~whole).sum())
     if left_out == whole.size:
         zero = option("absent", "zero")
@@ -498,12 +504,9 @@ def _rates(estimates: Estimates, confidence: float) -> Table:
         Count("n_items", "stimuli", spare=True),
         Count("n_ratings", "answers", spare=True),
     ]
-    about = (
-        "unbiased: 0 where an answer is never given, 1 where it is given whenever it is intended, "
-        "and never else; chance: what answers at random as often as these would give"
+    return Table(
+        "recognition", wording.RATES_CAPTION, frame, tuple(columns), notes=(wording.RATES,)
     )
-    caption = "Hit rates of what was intended: means over raters, and of all answers pooled."
-    return Table("recognition", caption, frame, tuple(columns), notes=(about,))
 
 
 def _columns(measures: Sequence[str], ends: str) -> Iterator[Column]:
@@ -538,6 +541,7 @@ def _tables(groups: Sequence[_Answered]) -> Iterator[Table]:
         Share("share", "of what was intended"),
     )
     yield Table("confusion", "What was answered where what was intended.", counts, pairs, limit=0)
+    yield _of_stimuli(_first(groups))
     first = groups[0]
     if len(first.categories) > _GRID or not first.unit.size:
         return
@@ -551,14 +555,69 @@ def _tables(groups: Sequence[_Answered]) -> Iterator[Table]:
     yield Table("matrix", f"Answers of {first.who}, intended emotions in rows.", own, grid)
 
 
+def _first(groups: Sequence[_Answered]) -> _Answered:
+    """Give the people, or the first model where no person answered."""
+    return next(group for group in groups if group.unit.size)
+
+
+def _of_stimuli(group: _Answered) -> Table:
+    """Compare the intended answer to each stimulus with the most frequent other one."""
+    k, n = len(group.categories), len(group.units)
+    counts = np.bincount(group.unit * k + group.answered, minlength=n * k).reshape(n, k)
+    units = np.unique(group.unit)
+    intended = np.zeros(n, dtype=np.int64)
+    intended[group.unit] = group.shown
+    right = counts[np.arange(n), intended]
+    others = counts.copy()
+    others[np.arange(n), intended] = 0
+    other = others.argmax(axis=1)
+    wrong = others.max(axis=1)
+    total = np.maximum(counts.sum(axis=1), 1)
+    frame = pl.DataFrame(
+        {
+            "stimulus": [group.units[unit] for unit in units],
+            "intended": [group.categories[code] for code in intended[units]],
+            "hit_rate": (right / total)[units],
+            "other": [group.categories[other[unit]] if wrong[unit] else None for unit in units],
+            "other_share": (wrong / total)[units],
+            "n_ratings": total[units],
+            "missed": (wrong >= right)[units],
+        },
+        schema_overrides={"other": pl.String},
+    ).sort("hit_rate", "stimulus")
+    columns = (
+        Key("stimulus"),
+        Key("intended"),
+        Share("hit_rate", "hit rate"),
+        Text("other", "most frequent other answer"),
+        Share("other_share", "its share"),
+        Count("n_ratings", "answers"),
+    )
+    return Table("stimuli", "How often each stimulus is recognised.", frame, columns, limit=0)
+
+
+def _confusions(
+    confusion: pl.DataFrame, stimuli: pl.DataFrame, groups: Sequence[_Answered]
+) -> Iterator[str]:
+    """Name the most frequent confusions, and the stimuli that are seldom recognised."""
+    own = confusion.filter(pl.col("rater") == _first(groups).name)
+    wrong = own.filter(pl.col("true") != pl.col("predicted"), pl.col("share") >= _OFTEN)
+    if wrong.height:
+        most = wrong.sort("share", descending=True, maintain_order=True).head(_MOST_NAMED)
+        yield wording.confused(most.select("true", "predicted", "share").rows())
+    missed = stimuli.filter("missed")["stimulus"].to_list()
+    if missed:
+        yield wording.missed_stimuli(missed, stimuli.height)
+
+
 def _figure(groups: Sequence[_Answered], categories: Sequence[str]) -> Figure:
-    first = next(group for group in groups if group.unit.size)
+    first = _first(groups)
     return Figure(
         "confusion",
         "confusion",
         "confusion",
         f"What {first.who} answer" + ("" if first.who == PEOPLE else "s"),
-        "Rows: what was intended; columns: what was answered; colours: shares of a row.",
+        wording.CONFUSION_CAPTION,
         options={
             "labels": list(categories),
             "rows": {"rater": [first.name]},
@@ -585,45 +644,33 @@ def _sentences(frame: pl.DataFrame, confidence: float, who: Mapping[str, str]) -
         measures = [one for one in ("unbiased_hit_rate", _POOLED[1]) if one in rows["measure"]]
         own = rows.filter(pl.col("measure") == measures[0])
         known = own.filter(pl.col("intended") != MEAN).drop_nans("value")
-        means = rows.filter(pl.col("intended") == MEAN)
         if not known.height:
             continue
-        mean = means.row(by_predicate=pl.col("measure") == measures[0], named=True)
-        text = f"{who[str(name)]}: unbiased hit rate {with_ends(mean, confidence)}"
-        for chance in means.filter(measure="chance")["value"]:
-            text += f", chance {number(chance)}"
-        yield f"{text}{_extremes(known)}."
-
-
-def _extremes(known: pl.DataFrame) -> str:
-    """Name the emotions that are recognised best and worst."""
-    if known.height < 2:
-        return ""
-    rates = known.select("intended", value=pl.col("value").round(9))
-    low, high = rates["value"].min(), rates["value"].max()
-    if low == high:
-        return "; alike for all emotions"
-    best, worst = (some(rates.filter(value=end)["intended"].to_list(), 3) for end in (high, low))
-    ends = (number(float(end)) for end in (high, low))  # type: ignore[arg-type]
-    first, last = ends
-    return f"; highest for {best} ({first}) and lowest for {worst} ({last})"
+        means = {row["measure"]: row for row in rows.filter(intended=MEAN).iter_rows(named=True)}
+        hits = means["hit_rate" if measures[0] == "unbiased_hit_rate" else _POOLED[0]]
+        chance = means["chance"]["value"] if "chance" in means else np.nan
+        rates = known.select("intended", pl.col("value").round(9))
+        value = rates["value"].to_numpy()
+        best, worst = (
+            (rates.filter(value=end)["intended"].to_list(), float(end))
+            for end in (value.max(), value.min())
+        )
+        called = sentence_case(who[str(name)]) if name == PEOPLE else who[str(name)]
+        yield wording.recognised(called, hits, means[measures[0]], chance, best, worst, confidence)
 
 
 def _notes(groups: Sequence[_Answered], column: str) -> Iterator[str]:
     """Say what was intended, and which emotions nobody ever answers."""
     if not all(group.known for group in groups):
-        yield (
-            "raters of counted votes are not known: hit rates are of all votes pooled, and no "
-            "interval is about other raters"
-        )
+        yield wording.VOTES_ARE_POOLED
     yield from (text for group in groups for text in group.said)
-    yield f"What was intended stands in column {column!r} of the stimuli."
-    first = next(group for group in groups if group.unit.size)
+    yield wording.intended_column(column)
+    first = _first(groups)
     left_out = len(first.units) - np.unique(first.unit).size
     if left_out:
-        yield (f"{plural(left_out, 'stimulus', 'stimuli')} without an intended emotion: left out")
+        yield wording.without_intention(left_out)
     never = [
         first.categories[code] for code in first.intended if not (first.answered == code).any()
     ]
     if never:
-        yield f"never answered by {first.who}: {', '.join(never)}"
+        yield wording.never_answered(first.who, never)

@@ -3,6 +3,12 @@
 from typing import TYPE_CHECKING
 
 from affectlab.core.interface.lazy import lazily
+from affectlab.ratings.beside import (
+    ModelRatings as ModelRatings,
+    by_scale_of_models as by_scale_of_models,
+    model_tables as model_tables,
+    on_own_scales as on_own_scales,
+)
 from affectlab.ratings.build import check_columns as check_columns
 from affectlab.ratings.derived.reshape import with_texts as with_texts
 from affectlab.ratings.derived.select import (
@@ -13,12 +19,6 @@ from affectlab.ratings.derived.select import (
 )
 from affectlab.ratings.exports import Export, export_ratings, list_exports, ratings_export
 from affectlab.ratings.formats import Format, Layout, file_format, list_formats
-from affectlab.ratings.model_tables import (
-    ModelRatings as ModelRatings,
-    by_scale_of_models as by_scale_of_models,
-    model_tables as model_tables,
-    on_own_scales as on_own_scales,
-)
 from affectlab.ratings.options import Absent as Absent, read_table
 from affectlab.ratings.reading import (
     RatingsDescription,
@@ -35,13 +35,17 @@ from affectlab.ratings.scales import (
     one_scale as one_scale,
 )
 from affectlab.ratings.schema import (
-    ABOUT as ABOUT,
     BATCH_COLUMNS as BATCH_COLUMNS,
-    GUESSED as GUESSED,
     HUMAN_KINDS,
     MODEL_KINDS,
     RATER_KINDS as RATER_KINDS,
     ROW_COLUMNS as ROW_COLUMNS,
+    StepKind,
+)
+from affectlab.ratings.steps import (
+    Step,
+    fillings as fillings,
+    step as step,
 )
 from affectlab.ratings.storage import (
     check_ratings_path,
@@ -54,42 +58,35 @@ from affectlab.ratings.summary import (
     aggregated_raters as aggregated_raters,
 )
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wording import ABOUT as ABOUT
 
 if TYPE_CHECKING:
-    from affectlab.ratings.arrays import (
+    from affectlab.ratings.answers import (
         Answers as Answers,
-        answers_of as answers_of,
-        ballots_of as ballots_of,
-        in_label_order as in_label_order,
-        matrix_of as matrix_of,
-        numeric_part as numeric_part,
-        of_one_label as of_one_label,
-        people_or_all as people_or_all,
-        require_order as require_order,
-        row_column as row_column,
-        with_attributes as with_attributes,
-    )
-    from affectlab.ratings.clusters import (
         ClusterLike as ClusterLike,
         StimulusClusters as StimulusClusters,
+        answers_of as answers_of,
+        as_listed as as_listed,
+        ballots_of as ballots_of,
+        canonical as canonical,
         clusters_of_named as clusters_of_named,
-        stimulus_clusters as stimulus_clusters,
-    )
-    from affectlab.ratings.known_raters import (
+        in_label_order as in_label_order,
+        mark_training as mark_training,
+        matrix_of as matrix_of,
+        numeric_part as numeric_part,
         of_known_raters as of_known_raters,
+        of_one_label as of_one_label,
+        people_or_all as people_or_all,
         raters_are_known as raters_are_known,
         require_known_raters as require_known_raters,
-    )
-    from affectlab.ratings.order import (
-        as_listed as as_listed,
-        canonical as canonical,
+        require_order as require_order,
+        row_column as row_column,
         rows_as_listed as rows_as_listed,
+        stimulus_clusters as stimulus_clusters,
+        training_counts as training_counts,
+        with_attributes as with_attributes,
     )
     from affectlab.ratings.reading.hub import load_dataset
-    from affectlab.ratings.training import (
-        mark_training as mark_training,
-        training_counts as training_counts,
-    )
 
 
 __all__ = [
@@ -103,6 +100,8 @@ __all__ = [
     "Ratings",
     "RatingsDescription",
     "Scale",
+    "Step",
+    "StepKind",
     "check_ratings_path",
     "describe_ratings",
     "export_ratings",

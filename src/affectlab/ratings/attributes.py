@@ -10,12 +10,11 @@ import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.files.columns import require_columns, require_distinct, require_filled
-from affectlab.core.words import plural
 from affectlab.ratings.codes import Coded, as_categories
 from affectlab.ratings.files import plain_column
-from affectlab.ratings.schema import BATCH_COLUMNS, RATER_KINDS, ROW_COLUMNS
+from affectlab.ratings.schema import BATCH_COLUMNS, RATER_KINDS, ROW_COLUMNS, StepKind
+from affectlab.ratings.steps import History, step
 
-_SHOWN_NAMES = 8
 PERSONAL = {
     *("age", "control", "country", "education", "ethnicity", "family", "gender", "language"),
     *("location", "model", "nationality", "of", "prompt", "rater_kind", "sex"),
@@ -75,15 +74,13 @@ def attribute_table(key: str, coded: Coded, given: pl.DataFrame | None) -> pl.Da
     return _with_kinds(table) if key == "rater" else table
 
 
-def idle_step(key: str, coded: Coded, given: pl.DataFrame) -> tuple[str, ...]:
+def idle_step(key: str, coded: Coded, given: pl.DataFrame) -> History:
     """Say which rows of an attribute table belong to nobody who answered."""
     names = _plain_table(key, given)[key]
     idle = names.filter(~names.is_in(coded.names.implode())).to_list()
     if not idle:
         return ()
-    shown = ", ".join(map(repr, idle[:_SHOWN_NAMES])) + (", …" if len(idle) > _SHOWN_NAMES else "")
-    rows = plural(len(idle), "row")
-    return (f"left {rows} of the {key} table unused: no answer names {shown}",)
+    return (step(StepKind.UNUSED_ATTRIBUTES, unit=key, names=idle),)
 
 
 def _plain_table(key: str, given: pl.DataFrame) -> pl.DataFrame:
@@ -191,7 +188,7 @@ def rated_texts(stimulus: pl.Series, text: pl.Series) -> pl.DataFrame | None:
 
 def overlay(
     key: str, own: pl.DataFrame | None, given: pl.DataFrame | None
-) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+) -> tuple[pl.DataFrame | None, History]:
     """Join what the user says of raters or stimuli with what a file says of them.
 
     Parameters
@@ -223,8 +220,7 @@ def overlay(
     for name in shared:
         count = int((both[name] != both[f"{name}\0"]).sum() or 0)
         if count:
-            noun = key if count == 1 else {"rater": "raters", "stimulus": "stimuli"}[key]
-            steps.append(f"{name} of {count:,} {noun} was taken from the table given, not the file")
+            steps.append(step(StepKind.ATTRIBUTE_REPLACED, name=name, n=count, unit=key))
     stacked = pl.concat([given, own], how="diagonal")
     names = [name for name in dict.fromkeys([*own.columns, *given.columns]) if name != key]
     joined = stacked.group_by(key, maintain_order=True)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, check_choice, unknown_name
+from affectlab.core.errors import InputError, check_choice, name_hint, unknown_name
 from affectlab.core.files.columns import require_columns
 from affectlab.core.words import listing, option
 from affectlab.ratings.codes import Coded, as_categories, duplicate_rows, encode
@@ -19,6 +19,7 @@ from affectlab.ratings.files import (
     Ledger,
     Locate,
     OnBad,
+    PlacedError,
     Problem,
     plain_column,
     row_number,
@@ -29,14 +30,15 @@ from affectlab.ratings.scales import DeclaredScales, ScaleLike, guess_scales
 from affectlab.ratings.schema import (
     DEFAULTS,
     NO_ANSWER,
-    ONE_SPELLING,
     OUTCOMES,
     PRACTICE,
     TRIAL_KINDS,
     UNNAMED,
     SetAside,
+    StepKind,
     Unit,
 )
+from affectlab.ratings.steps import History, Step, step
 from affectlab.taxonomy import Taxonomy, match_taxonomy
 
 # From what stands in a value column to numbers on a scale.
@@ -351,7 +353,7 @@ class Checked:
     """Scale of each label."""
     taxonomy: Taxonomy | None
     set_aside: tuple[SetAside, ...]
-    steps: tuple[str, ...] = ()
+    steps: History = ()
     """What was decided about answers, for the history."""
 
     def reordered(
@@ -413,7 +415,7 @@ def check_columns(
     answer = "text" if "text" in columns else "value"
     require_columns(columns, ("stimulus", "rater", answer))
     if len(columns["stimulus"]) == 0:
-        raise InputError(empty)
+        raise PlacedError(empty)
     for name in ("stimulus", "rater", "label"):
         if name in columns:
             columns[name] = as_categories(columns[name].alias(name))
@@ -650,7 +652,7 @@ class _Values:
         return tuple(dict.fromkeys(word for _, _, parsed in self.parts for word in parsed.missing))
 
     @property
-    def steps(self) -> tuple[str, ...]:
+    def steps(self) -> History:
         """Say of which scales numbers were taken as positions of categories."""
         scales = [self.scales[labels[0]] for labels, _, parsed in self.parts if parsed.positions]
         joined = dict(pair for _, _, parsed in self.parts for pair in parsed.joined)
@@ -752,8 +754,7 @@ def _holds_text(column: pl.Series) -> bool:
 def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) -> str:
     start = f"value {text!r}{of} is not understood; "
     if scale is not None and scale.categories:
-        known = str(unknown_name("value", text, scale.categories))
-        return start + known.removeprefix(f"unknown value {text!r}; ")
+        return start + name_hint(text, scale.categories)
     expected = "a number" if scale is None else str(scale)
     hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
     if scale is None and _MEASURED.fullmatch(text.strip()):
@@ -763,27 +764,32 @@ def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) ->
     return f"{start}expected {expected}{hint}"
 
 
-def joined_step(joined: Mapping[str, str]) -> tuple[str, ...]:
+def joined_step(joined: Mapping[str, str]) -> History:
     """Say which spellings of categories were taken as one."""
-    said = [f"{word!r} is {own!r}" for word, own in joined.items()]
-    ways = " or ".join(dict.fromkeys(difference(*pair) for pair in joined.items()))
+    if not joined:
+        return ()
+    ways = dict.fromkeys(difference(*pair) for pair in joined.items())
     return (
-        (f"{ONE_SPELLING}{ways} only were taken as one: {listing(said, _SHOWN)}",) if said else ()
+        step(
+            StepKind.ONE_SPELLING,
+            words=joined.keys(),
+            categories=joined.values(),
+            differences=ways,
+        ),
     )
 
 
-def _read_as_step(read_as: Mapping[str, float]) -> tuple[str, ...]:
+def _read_as_step(read_as: Mapping[str, float]) -> History:
     """Say which words were read as the number that they begin with."""
-    said = [f"{word!r} as {number:g}" for word, number in read_as.items()]
-    return (f"read as numbers: {listing(said, _SHOWN)}",) if said else ()
+    if not read_as:
+        return ()
+    return (step(StepKind.READ_AS_NUMBERS, words=read_as.keys(), numbers=read_as.values()),)
 
 
-def _positions_step(scale: Scale) -> str:
+def _positions_step(scale: Scale) -> Step:
     low, names = scale.low or 0.0, scale.categories
-    return (
-        f"numbers were taken as positions of the categories: {low:g} is {names[0]!r}, "
-        f"{low + len(names) - 1:g} is {names[-1]!r}"
-    )
+    high = low + len(names) - 1
+    return step(StepKind.POSITIONS, low=low, first=names[0], high=high, last=names[-1])
 
 
 def _decimal_comma(text: str) -> bool:
@@ -793,7 +799,7 @@ def _decimal_comma(text: str) -> bool:
 
 def _labels(
     label: Coded | None, taxonomy: Taxonomy | None
-) -> tuple[Coded | None, Taxonomy | None, tuple[str, ...], Problem | None]:
+) -> tuple[Coded | None, Taxonomy | None, History, Problem | None]:
     """Bring labels to the spelling and the order of the taxonomy; say which have another name.
 
     Rows whose label is not in it are given as a problem.
@@ -818,12 +824,14 @@ def _labels(
         codes = label.code
         rows = np.flatnonzero(np.isin(codes, list(errors)))
         unknown = Problem(rows, "label not in the taxonomy", lambda row: errors[int(codes[row])])
-    others = [
-        f"{name} is {own}"
+    others = {
+        name: own
         for name, own in zip(names, canonical, strict=True)
         if _letters(name) in map(_letters, taxonomy.aliases.get(own, ()))
-    ]
-    steps = (f"labels with another name in the taxonomy: {', '.join(others)}",) if others else ()
+    }
+    steps: History = ()
+    if others:
+        steps = (step(StepKind.TAXONOMY_NAMES, words=others.keys(), labels=others.values()),)
     return label.rename(canonical).reorder(list(taxonomy.labels)), taxonomy, steps, unknown
 
 
@@ -842,7 +850,7 @@ def _check_missing(body: Body, words: tuple[str, ...], ledger: Ledger) -> None:
         missing &= (body.extras["outcome"] == "ok").to_numpy()
     said = " or ".join(repr(word) for word in words[:3])
     reason = f"no answer (an empty cell or {said})" if words else "no answer"
-    ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer), always_aside=True)
+    ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer, "no_answer"), always_aside=True)
 
 
 def in_seconds(at: pl.Series | None) -> bool:

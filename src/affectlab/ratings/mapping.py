@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def short_scale(scale: Scale) -> str | None:
         return None
     if scale.kind == "interval" and scale.low is None:
         return "interval"
-    return str(scale).removesuffix(" (inferred)")
+    return str(replace(scale, declared=True))
 
 
 def _key(name: str) -> str:

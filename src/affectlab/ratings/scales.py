@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.steps import Step
 from affectlab.taxonomy import Taxonomy
 
 _SHOWN = 6
@@ -32,9 +33,19 @@ class GuessedScalesWarning(UserWarning):
 
 
 class GuessedColumnsWarning(UserWarning):
-    """What a column of a file holds was guessed, and should be said."""
+    """What a column of a file holds was guessed, and should be said.
+
+    Parameters
+    ----------
+    *steps
+        The steps of the history that were guessed.
+    """
 
     __module__ = "affectlab.ratings"
+
+    def __init__(self, *steps: Step) -> None:
+        super().__init__(" ".join(f"Guessed: {one.text}." for one in steps))
+        self.steps = steps
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum, auto
 from typing import Any, Literal
 
 from affectlab.core.words import plural
@@ -23,33 +24,10 @@ DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
 """What an empty cell of these columns means."""
 ROW_COLUMNS = ("text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at", "answers_as")
 """Optional columns that belong to a single answer."""
-ABOUT = {
-    "stimulus": "name of what was judged",
-    "rater": "who answered",
-    "rater_kind": "human, simulated, model or baseline",
-    "label": "what the value is about",
-    "value": "the answer, on the scale of its label; categories stand there by name",
-    "text": "what was written, or the text that was judged",
-    "session": "session of the rater",
-    "trial": "position of the trial in its session",
-    "trial_kind": "main; golden, with a known answer; repeat, asked again; or training",
-    "outcome": "ok, or why there is no value",
-    "rt_ms": "time from seeing to answering, in milliseconds",
-    "at": "when the answer came",
-    "answers_as": "the person as whom a model answers",
-    "scale": "scale of the answers about the label",
-}
-"""What the columns of a table of ratings hold, in phrases."""
 NO_ANSWER = "without any answer that can be used"
 """Why raters and stimuli are set aside."""
 BATCH_COLUMNS = ("step", "batch_kind")
 """Columns of a sequential study, which say to which of its batches an answer belongs."""
-GUESSED = "guessed: "
-"""How a step of the history begins that says what was guessed of a file, which users are told."""
-READ_AS = "read as the mapping "
-"""How the step begins that names the mapping beside a file that was used."""
-ONE_SPELLING = "categories that differ in "
-"""How the step begins that says which spellings of categories were joined."""
 RATER_KNOWN = "rater_known"
 """Attribute of raters: false where they only stand for counted votes."""
 LOW_CODES = (-1, -9, -66, -77, -88, -99, -777, -888, -999, -9999)
@@ -58,7 +36,135 @@ HIGH_CODES = (9, 77, 88, 97, 98, 99, 777, 888, 998, 999, 9999)
 UNNAMED = "rating"
 """What the one scale is called in results when the table has no labels."""
 
+
+class StepKind(StrEnum):
+    """What a step of the history says; ``wording`` has a template for each."""
+
+    NOTE = auto()
+    FILLED = auto()
+    CELLS_FILLED = auto()
+    NOTHING_ABSENT = auto()
+    LEFT_MISSING = auto()
+    ROWS_KEPT = auto()
+    AVERAGED = auto()
+    LABELS_JOINED = auto()
+    TAXONOMY_DROPPED = auto()
+    UNUSED_ATTRIBUTES = auto()
+    ATTRIBUTE_REPLACED = auto()
+    ATTRIBUTE_VARIES = auto()
+    PERSONAL_LEFT_OUT = auto()
+    SCALE_GIVEN = auto()
+    POSITIONS = auto()
+    ONE_SPELLING = auto()
+    READ_AS_NUMBERS = auto()
+    TAXONOMY_NAMES = auto()
+    ORDERED_WORDS = auto()
+    NO_ANSWER_WORDS = auto()
+    NONE_IS_CATEGORY = auto()
+    TICKS = auto()
+    DECIMAL_COMMAS = auto()
+    OPTION_NUMBERS = auto()
+    FREE_ANSWERS = auto()
+    ANSWER_CODES = auto()
+    CUT = auto()
+    NAMED_CATEGORIES = auto()
+    GUESSED_CATEGORIES = auto()
+    GUESSED_LEVELS = auto()
+    NAMED_LEVELS = auto()
+    DECLARED_MISSING = auto()
+    GUESSED_MISSING = auto()
+    QUESTIONS = auto()
+    ENCODING = auto()
+    ABOVE_HEADER = auto()
+    NO_HEADER = auto()
+    LISTS_LEFT_OUT = auto()
+    LISTS_BY_PLACE = auto()
+    LISTS_OF_UNKNOWN = auto()
+    LISTS_BY_RATER = auto()
+    LISTS_WITH_RATERS = auto()
+    KEYS_ARE_ENTRIES = auto()
+    ANSWERS_IN = auto()
+    FIELD_NAMES = auto()
+    KEYS_ARE_COLUMNS = auto()
+    KEYS_NAME = auto()
+    TWO_KEYS = auto()
+    IN_SOME_FILES = auto()
+    SHEETS_JOINED = auto()
+    SHEETS_LEFT = auto()
+    NO_NAMES = auto()
+    FROM_HUB = auto()
+    HUB_NOT_ASKED = auto()
+    COLUMNS_NOT_HELD = auto()
+    MAPPING_BESIDE = auto()
+    WITHOUT_DESCRIPTION = auto()
+    AGGREGATED_BY_AUTHORS = auto()
+    STIMULUS_NOT_FIRST = auto()
+    ROWS_NUMBERED = auto()
+    FREE_TEXT = auto()
+    STRENGTHS = auto()
+    INTENDED = auto()
+    TIMES_COLUMN = auto()
+    OCCASION_COLUMN = auto()
+    LABEL_COLUMN = auto()
+    SEVERAL_CHOSEN = auto()
+    CELLS_HOLD_SETS = auto()
+    ONLY_ANSWERS = auto()
+    ANSWERS_DESCRIBED = auto()
+    PRACTICE_COUNTS = auto()
+    TEXTS_RATED = auto()
+    NUMBERS_ARE_LABELS = auto()
+    CATEGORY_AND_DIMENSIONS = auto()
+    WIDE_KIND = auto()
+    ROW_NUMBERS = auto()
+    NAMES_CROSS = auto()
+    ATTRIBUTE_COLUMNS = auto()
+    RATED_COLUMNS = auto()
+    ROLE_TAKEN = auto()
+    VOTES = auto()
+    MODELS_BY_NAME = auto()
+    MODELS_BY_COLUMN = auto()
+    ROWS_ARE_RATERS = auto()
+    SIDES = auto()
+    TURNS = auto()
+    SHAPE = auto()
+    ASKED_BEFORE = auto()
+    SHOWN_BEFORE = auto()
+    LARGEST_FACE = auto()
+    NOT_OF_FACE = auto()
+    SEPARATORS_JOINED = auto()
+    QUOTES_REMOVED = auto()
+    MULTIPLIED = auto()
+    NO_LABEL_NAMED = auto()
+    SCORE_USED = auto()
+    TASK_COLUMNS = auto()
+    NUMBERED_QUESTIONS = auto()
+    INSTANCE_FIELD = auto()
+    QUESTIONS_NAME_STIMULI = auto()
+    QUESTIONS_CROSS = auto()
+    MATRIX_ROWS = auto()
+    SETS_IN_CELLS = auto()
+    SURVEY_COLUMNS = auto()
+    RATER_COLUMNS = auto()
+    UNUSED_COLUMNS = auto()
+    MODEL_COLUMN = auto()
+    AFFIXED_SCORES = auto()
+    SCORE_COLUMNS = auto()
+    SHARES = auto()
+    DIVIDED = auto()
+    PEOPLE_LEFT_OUT = auto()
+    LABELS_GIVEN = auto()
+    LABELS_MATCHED = auto()
+    QUESTION_DROPPED = auto()
+    QUESTION_TAKEN = auto()
+    STIMULI_JOINED = auto()
+    MODEL_SCALE = auto()
+    WHOLE_STEPS = auto()
+    SCALE_MAPPED = auto()
+
+
 Unit = Literal["row", "cell", "rater", "stimulus"]
+AsideKind = Literal["unusable", "no_answer", "total"]
+"""What is set aside: what cannot be used, what holds no answer, or what sums up the rows above."""
 _SHOWN_PLACES, _SHOWN_FIRST = 8, 3
 
 
@@ -84,6 +190,7 @@ class SetAside:
     """Where the first of them stand, for example ``"line 7"``; of raters and stimuli, all names."""
     unit: Unit = "row"
     """What is counted: rows, cells of a table with several answers in a row, raters, or stimuli."""
+    kind: AsideKind = "unusable"
 
     @classmethod
     def of(
@@ -92,9 +199,10 @@ class SetAside:
         rows: Sequence[Any],
         place: Callable[[Any], str] = str,
         unit: Unit = "row",
+        kind: AsideKind = "unusable",
     ) -> SetAside:
         """Count rows or cells, and say where the first stand."""
-        return cls(reason, len(rows), tuple(map(place, rows[:_SHOWN_FIRST])), unit)
+        return cls(reason, len(rows), tuple(map(place, rows[:_SHOWN_FIRST])), unit, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Give reason, count, places and unit as JSON has them."""

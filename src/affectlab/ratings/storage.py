@@ -23,7 +23,8 @@ from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.files import BadJson, parse_json
 from affectlab.ratings.scale import Scale, ScaleKind
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.schema import AsideKind, SetAside, Unit
+from affectlab.ratings.steps import Step
 
 # The description stored with a table of ratings, checked before anything is built of it.
 
@@ -75,9 +76,27 @@ class _SetAsideMeta(_Part):
     count: int
     places: list[str]
     unit: Unit
+    kind: AsideKind
 
     def build(self) -> SetAside:
-        return SetAside(self.reason, self.count, tuple(self.places), self.unit)
+        return SetAside(self.reason, self.count, tuple(self.places), self.unit, self.kind)
+
+
+class _StepMeta(_Part):
+    kind: str
+    facts: dict[str, Cell | list[str] | list[float]]
+    guessed: bool
+
+    @model_validator(mode="after")
+    def _is_step(self) -> _StepMeta:
+        try:
+            self.build()
+        except InputError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def build(self) -> Step:
+        return Step.parse(vars(self))
 
 
 class Meta(_Part):
@@ -93,7 +112,7 @@ class Meta(_Part):
     stimuli: dict[str, _ColumnMeta]
     set_aside: list[_SetAsideMeta]
     source: str
-    history: list[str]
+    history: list[_StepMeta]
 
     @model_validator(mode="after")
     def _has_scales(self) -> Meta:
@@ -148,7 +167,7 @@ def parse_meta(text: str, *, where: str) -> Meta:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ")
+        message = str(problem.get("ctx", {}).get("error", problem["msg"]))
         raise InputError(
             f"{where}: not a description of ratings: {f'{key}: ' if key else ''}"
             f"{message[:1].lower()}{message[1:]}"
@@ -363,7 +382,7 @@ def _meta(ratings: RatingsBase, frame: pl.DataFrame) -> dict[str, Any]:
         "raters": _columns(ratings.raters),
         "stimuli": _columns(ratings.stimuli),
         "source": plain_source(ratings),
-        "history": list(ratings.history),
+        "history": [one.to_dict() for one in ratings.history],
         "set_aside": [part.to_dict() for part in ratings.set_aside],
     }
 

@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from affectlab.core.arrays import distinct_codes
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Table, Text
-from affectlab.core.words import option, plural, quoted, shown
+from affectlab.core.words import plural, sentence_case, shown
+from affectlab.ratings import wording
 from affectlab.ratings.codes import pack
 from affectlab.ratings.derived import RatingsBase, has_traces, n_later, used_rows
+from affectlab.ratings.response_words import in_order
 from affectlab.ratings.scale import Scale, difference, folded
 from affectlab.ratings.scales import (
     GuessedColumnsWarning,
@@ -29,17 +31,15 @@ from affectlab.ratings.scales import (
     shared_scale,
 )
 from affectlab.ratings.schema import (
-    GUESSED,
     HIGH_CODES,
     HUMAN_KINDS,
     LOW_CODES,
     MODEL_KINDS,
-    ONE_SPELLING,
     RATER_KINDS,
-    READ_AS,
+    StepKind,
     is_far_code,
 )
-from affectlab.ratings.wordings import in_order
+from affectlab.ratings.steps import History
 
 # Scales to suggest: what a user could declare, judged by the answers that occur.
 
@@ -94,7 +94,6 @@ def suggested_names(categories: tuple[str, ...]) -> str:
 _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
 
-_SHOWN_NAMES = 8
 _WHOLE = re.compile(r"0*([0-9]+)(?:[.]0+)?")
 """A whole number as a name, with zeros that say nothing: ``001``, ``1.0``."""
 
@@ -120,34 +119,21 @@ def pair_counts(ratings: RatingsBase, rows: Mask) -> tuple[NDArray[np.intp], NDA
 
 def _of_several(ratings: RatingsBase, rows: NDArray[np.bool_]) -> list[str]:
     """Say which of several answers of a rater to one question count."""
-    averaged = option("averaged()", cli="--averaged")
     if has_traces(ratings):
-        return [
-            "Answers are traces: raters answered the same question at several times (column 'at'). "
-            f"{option('traces', cli='affectlab reliability traces')} judges them; {averaged} takes "
-            "each by its mean."
-        ]
+        return [wording.answers_are_traces()]
     n, later = int(rows.sum()), n_later(ratings, rows)
     if not later:
         return []
     if "answers_as" in ratings._body.extras:
-        verb = option("disagreement_metrics", cli="affectlab evaluate disagreement")
-        return [f"Models answer as people (column 'answers_as'), as {verb} judges them."]
-    said = (
-        f"{later:,} of {n:,} answers are later ones of a rater to a question answered before: the "
-        f"first counts, in scores and agreement alike; {averaged} takes the mean of all"
-    )
-    if "session" in ratings._body.extras:
-        verb = option("variance_components", cli="affectlab reliability components")
-        said += f", and {verb} takes sessions as a facet"
-    return [f"{said}."]
+        return [wording.answered_as_people()]
+    return [wording.repeated_answers(n, later, sessions="session" in ratings._body.extras)]
 
 
 def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
-    found = [*_of_mapping(ratings), *guesses_of_columns(ratings)]
-    found += [f"C{step[1:]}." for step in ratings.history if step.startswith(ONE_SPELLING)]
+    found = [*_of_steps(ratings, StepKind.MAPPING_BESIDE), *guesses_of_columns(ratings)]
+    found += _of_steps(ratings, StepKind.ONE_SPELLING)
     found += [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
     found += _of_kinds(ratings)
     found += _of_spelling("rater", ratings.rater_names)
@@ -161,23 +147,21 @@ def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
         found += _of_spelling("category", categories)
     found += _of_several(ratings, rows)
     if ratings.n_stimuli == 1:
-        found.append("There is one stimulus: most measures of agreement are not defined.")
+        found.append(wording.one_stimulus())
     answers = ratings.value[rows]
     answers = answers[~np.isnan(answers)]
     scale = shared_scale(ratings.scales)
     if scale is not None and len(answers) > 1 and answers.min() == answers.max():
-        shown = scale.name_of(float(answers[0]))
+        answer = scale.name_of(float(answers[0]))
         if scale.kind == "binary":
-            shown = "yes" if answers[0] else "no"
-        text = f"All answers are {shown}: agreement beyond chance is not defined"
+            answer = "yes" if answers[0] else "no"
         shared = bool((pair_counts(ratings, rows)[0] > 1).any())
-        if shared and ratings.has_labels and scale.numeric and scale.kind != "nominal":
-            text += f"; if a label left out means 0, fill those in ({option('absent', 'zero')})"
-        found.append(f"{text}.")
+        fill = shared and ratings.has_labels and scale.numeric and scale.kind != "nominal"
+        found.append(wording.one_value(answer, fill=fill))
     found += [
-        f"A{step[1:]} ({option('absent', 'missing')} leaves them missing)."
-        for step in ratings.history
-        if step.startswith("absent = 0, as published: filled")
+        wording.filled_as_published(one.text)
+        for one in ratings.history
+        if one.kind is StepKind.FILLED and one.get("by") == "published"
     ]
     found += _of_outcomes(ratings)
     found += _of_set_aside(ratings)
@@ -191,25 +175,14 @@ def _of_set_aside(ratings: RatingsBase) -> list[str]:
         count = sum(
             part.count
             for part in ratings.set_aside
-            if part.unit == unit and not part.reason.startswith("no answer")
+            if part.unit == unit and part.kind != "no_answer"
         )
         if count:
-            verb = "was" if count == 1 else "were"
-            counted = plural(count, unit)
-            found.append(f"{counted} of the source {verb} set aside; the summary says why.")
-    for silent, one, many in (
-        (silent_raters(ratings), "rater", "raters"),
-        (silent_stimuli(ratings), "stimulus", "stimuli"),
-    ):
-        if not silent:
-            continue
-        names = ", ".join(map(repr, silent[:_SHOWN_NAMES]))
-        more = ", …" if len(silent) > _SHOWN_NAMES else ""
-        verb = "has" if len(silent) == 1 else "have"
-        found.append(
-            f"{plural(len(silent), one, many)} of the source {verb} no answer that can be used and "
-            f"{'is' if len(silent) == 1 else 'are'} not counted: {names}{more}."
-        )
+            found.append(wording.set_aside(count, unit))
+    if raters := silent_raters(ratings):
+        found.append(wording.silent(raters, "rater"))
+    if stimuli := silent_stimuli(ratings):
+        found.append(wording.silent(stimuli, "stimulus"))
     return found
 
 
@@ -235,11 +208,7 @@ def guess_of_scales(ratings: RatingsBase) -> str:
     if not guessed or shared_scale(ratings.scales) is not None:
         return ""
     said = format_by_label({name: replace(scale, declared=True) for name, scale in guessed.items()})
-    return (
-        f"The {'scale' if len(guessed) == 1 else 'scales'} of {plural(len(guessed), 'label')} "
-        f"{'was' if len(guessed) == 1 else 'were'} inferred from the answers ({said}): declare the "
-        f"scale of each label ({option('scale', _suggested_by_label(guessed))})."
-    )
+    return wording.scales_inferred(len(guessed), said, _suggested_by_label(guessed))
 
 
 def _suggested_by_label(scales: Mapping[str, Scale]) -> str:
@@ -256,13 +225,12 @@ def _suggested_by_label(scales: Mapping[str, Scale]) -> str:
 
 def guesses_of_columns(ratings: RatingsBase) -> tuple[str, ...]:
     """Say what was guessed of the columns of a file, one sentence each."""
-    steps = (step.removeprefix(GUESSED) for step in ratings.history if step.startswith(GUESSED))
-    return tuple(f"Guessed: {step}." for step in steps)
+    return tuple(f"Guessed: {one.text}." for one in ratings.history if one.guessed)
 
 
-def _of_mapping(ratings: RatingsBase) -> list[str]:
-    """Name the mapping beside the file that was used although nobody named it."""
-    return [f"R{step[1:]}." for step in ratings.history if step.startswith(READ_AS)]
+def _of_steps(ratings: RatingsBase, kind: StepKind) -> list[str]:
+    """Give the steps of a kind as sentences."""
+    return [f"{sentence_case(one.text)}." for one in ratings.history if one.kind is kind]
 
 
 def warn_of_guess(ratings: RatingsBase, *, columns: bool = False) -> None:
@@ -274,8 +242,8 @@ def warn_of_guess(ratings: RatingsBase, *, columns: bool = False) -> None:
     said = guess_of_scales(ratings)
     if said:
         warnings.warn(said, GuessedScalesWarning, stacklevel=3)
-    if columns and (guesses := guesses_of_columns(ratings)):
-        warnings.warn(" ".join(guesses), GuessedColumnsWarning, stacklevel=3)
+    if columns and (guesses := [one for one in ratings.history if one.guessed]):
+        warnings.warn(GuessedColumnsWarning(*guesses), stacklevel=3)
 
 
 def _of_scale(ratings: RatingsBase, rows: Mask) -> list[str]:
@@ -287,36 +255,22 @@ def _of_scale(ratings: RatingsBase, rows: Mask) -> list[str]:
             own = [code for code, n in enumerate(ratings.label_names) if ratings.scales[n] == scale]
             value = ratings.value[rows & np.isin(ratings.label_code, own)]
             if scale.kind in ("ordinal", "interval"):
-                codes += _of_codes(value, f" to {quoted(ratings.label_names[c] for c in own)}")
+                codes += _of_codes(value, [ratings.label_names[c] for c in own])
         return [*([guess] if guess else []), *_of_ends(ratings, rows), *codes]
     if scale.declared:
         return []
     if scale.kind == "nominal":
-        names = option("scale", suggested_names(scale.categories))
-        words = option("scale", suggested_words(scale.categories))
         return [
-            "The categories are taken without an order; declare them from low to high when they "
-            f"have an order ({words}).",
-            "The categories are those that occur among the answers; declare them when some were "
-            f"never chosen ({names}).",
+            wording.no_order(suggested_words(scale.categories)),
+            wording.categories_met(suggested_names(scale.categories)),
         ]
-    found = []
-    if scale.low is None:
-        text = "The scale is not known, and the answers do not tell it"
-    else:
-        text = f"The scale was inferred from the answers as {_without_mark(str(scale))}"
+    inferred = "" if scale.low is None else str(replace(scale, declared=True))
     codes = _of_codes(ratings.value[rows])
-    if scale.kind != "binary":
-        # Where a value may be a code for a missing answer, the scale to declare is said there.
-        example = (
-            f", for example with {option('scale', suggested_scale(scale))}" if not codes else ""
-        )
-        found.append(f"{text}; weighted agreement depends on it, so declare it{example}.")
-        found += _of_ends(ratings, rows)
-    else:
-        example = option("scale", "binary")
-        found.append(f"{text}; declare it ({example}), or a longer scale when one was asked.")
-    return found + codes
+    if scale.kind == "binary":
+        return [wording.scale_inferred(inferred, "binary", binary=True), *codes]
+    # Where a value may be a code for a missing answer, the scale to declare is said there.
+    declare = "" if codes else suggested_scale(scale)
+    return [wording.scale_inferred(inferred, declare), *_of_ends(ratings, rows), *codes]
 
 
 def _of_ends(ratings: RatingsBase, rows: Mask) -> list[str]:
@@ -342,21 +296,12 @@ def _of_ends(ratings: RatingsBase, rows: Mask) -> list[str]:
         }
         if len(used) == len(names) and len(set(used.values())) > 1:
             first = {high: name for name, high in reversed(used.items())}
-            said = ", ".join(f"{first[high]!r} at {high}" for high in sorted(first))
             each = ", ".join(f"{name}=1-{high}" for name, high in used.items())
-            found.append(
-                f"The answers to labels end differently ({said}), and one scale was taken for "
-                "them; declare each where they are on scales of their own "
-                f"({option('scale', each)})."
-            )
+            found.append(wording.ends_differ({high: first[high] for high in sorted(first)}, each))
     return found
 
 
-def _without_mark(text: str) -> str:
-    return text.removesuffix(" (inferred)")
-
-
-def _of_codes(value: NDArray[np.float64], to: str = "") -> list[str]:
+def _of_codes(value: NDArray[np.float64], labels: Sequence[str] = ()) -> list[str]:
     """Warn of numbers that often stand for a missing answer: a lone -1, or 9 after 1 to 5."""
     levels, counts = np.unique(value[~np.isnan(value)], return_counts=True)
     codes: list[float] = []
@@ -370,14 +315,7 @@ def _of_codes(value: NDArray[np.float64], to: str = "") -> list[str]:
     if not codes:
         return []
     count = int(counts[np.isin(levels, codes)].sum())
-    named = " or ".join(f"{code:g}" for code in codes)
-    given = [f"{code:g}" for code in codes]
-    told = option("missing_codes", given)
-    return [
-        f"{count:,} {'answer' if count == 1 else 'answers'}{to} {'is' if count == 1 else 'are'} "
-        f"{named} and all others lie between {answers[0]:g} and {answers[-1]:g}: if {named} stands "
-        f"for a missing answer, say so when reading ({told})."
-    ]
+    return [wording.likely_codes(count, codes, answers[0], answers[-1], labels)]
 
 
 def _is_low_code(levels: NDArray[np.float64]) -> bool:
@@ -405,47 +343,29 @@ def _of_people(ratings: RatingsBase, rows: Mask) -> list[str]:
     kinds = ratings.rater_kinds
     human = np.array([kind in HUMAN_KINDS for kind in kinds], dtype=bool)
     if not human.any():
-        among = ": agreement here is agreement among models" if len(kinds) > 1 else ""
-        return [f"No rater is human{among}."]
+        return [wording.no_human(several=len(kinds) > 1)]
     found = []
     aggregated = human & aggregated_raters(ratings)
     if aggregated.any():
         who = [ratings.rater_names[code] for code in np.flatnonzero(aggregated)]
-        names = ", ".join(map(repr, who[:3])) + (", …" if len(who) > 3 else "")
         human &= ~aggregated
+        found.append(wording.aggregated(who, alone=not human.any()))
         if not human.any():
-            return [
-                f"The answers are already aggregated (rater {names}): agreement between people "
-                "cannot be computed."
-            ]
-        found.append(
-            f"The answers of rater {names} are aggregated from those of several people; leave them "
-            "out where raters are counted or compared."
-        )
+            return found
     # Only those who answered a main trial count as raters of it.
     of_people = rows if human.all() else rows & human[ratings.rater_code]
     per_stimulus, per_rater = pair_counts(ratings, of_people)
     n_people = int(np.count_nonzero(per_rater))
     rated = per_stimulus[per_stimulus > 0]
     if n_people == 1:
-        found.append("There is one human rater: agreement between people is not defined.")
+        found.append(wording.one_person())
     elif n_people > 1:
         median = float(np.median(rated))
         lone = int((rated == 1).sum())
-        if lone == len(rated):
-            found.append(
-                "Every stimulus has one human rater: agreement between people is not defined."
-            )
-        elif median < 2:
-            verb = "has" if lone == 1 else "have"
-            found.append(
-                f"{lone:,} of {len(rated):,} stimuli {verb} one human rater: agreement between "
-                "people rests on the others."
-            )
-    simulated = kinds.count("simulated")
-    if simulated:
-        verb = "is" if simulated == 1 else "are"
-        found.append(f"{simulated:,} of {len(kinds):,} raters {verb} simulated.")
+        if lone == len(rated) or median < 2:
+            found.append(wording.one_person_each(lone, len(rated)))
+    if n_simulated := kinds.count("simulated"):
+        found.append(wording.simulated(n_simulated, len(kinds)))
     return found
 
 
@@ -457,10 +377,7 @@ def _of_kinds(ratings: RatingsBase) -> list[str]:
     for column in table.select(pl.col(pl.String)):
         words = set(column.drop_nulls().str.strip_chars().str.to_lowercase())
         if words <= set(RATER_KINDS) and words & set(MODEL_KINDS):
-            return [
-                f"The column {column.name!r} of the raters speaks of models, but kinds are read "
-                "from 'rater_kind' alone: all raters count as people unless it gets that name."
-            ]
+            return [wording.kinds_elsewhere(column.name)]
     return []
 
 
@@ -488,12 +405,8 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     if not alike:
         return []
     one, two = alike[0]
-    more = f" (and {len(alike) - 1:,} more such)" if len(alike) > 1 else ""
-    plural = "categories" if kind == "category" else f"{kind}s"
-    plural = "stimuli" if kind == "stimulus" else plural
-    numbers = folded(one) != folded(two)
-    way = "how a number is written" if numbers else difference(one, two)
-    return [f"The {plural} {one!r} and {two!r}{more} differ in {way} only: are they one?"]
+    way = difference(one, two) if folded(one) == folded(two) else ""
+    return [wording.similar_names(kind, (one, two), len(alike), way)]
 
 
 def outcome_counts(ratings: RatingsBase) -> dict[str, int]:
@@ -521,16 +434,9 @@ def _of_outcomes(ratings: RatingsBase) -> list[str]:
     failed = {name: n for name, n in counts.items() if name not in ("ok", "unclear")}
     found = []
     if "unclear" in counts:
-        found.append(
-            f"{counts['unclear']:,} of {len(column):,} values are missing because a rater found "
-            "the stimulus unclear; statistics leave them out."
-        )
+        found.append(wording.unclear(counts["unclear"], len(column)))
     if failed:
-        parts = ", ".join(f"{n:,} {name}" for name, n in failed.items())
-        found.append(
-            f"{sum(failed.values()):,} of {len(column):,} answers cannot be used ({parts}); "
-            "statistics leave them out."
-        )
+        found.append(wording.failed(failed, len(column)))
     return found
 
 
@@ -570,13 +476,14 @@ class RatingsSummary(Result):
     """Raters of the source of whom no answer can be used; they are not among `n_raters`."""
     silent_stimuli: tuple[str, ...]
     """Stimuli of the source about which no answer can be used; they are not among `n_stimuli`."""
-    history: tuple[str, ...]
+    history: History
 
     @property
     def counts(self) -> dict[str, Any]:
         """What was counted, by name, as JSON has it."""
         own = {field.name for field in fields(self)} - {field.name for field in fields(Result)}
-        return {name: value for name, value in vars(self).items() if name in own}
+        found = {name: value for name, value in vars(self).items() if name in own}
+        return {**found, "history": [one.to_dict() for one in self.history]}
 
 
 _COLUMNS = (Column("what", "", "name", is_key=True), Column("value", ""))
@@ -612,7 +519,7 @@ def summarise(ratings: RatingsBase, *, describe: bool = True) -> RatingsSummary:
     frame = pl.DataFrame(
         _rows(ratings, counts), dict.fromkeys(("what", "value"), pl.String), orient="row"
     )
-    counted = Table("summary", "What the ratings hold.", frame, _COLUMNS)
+    counted = Table("summary", wording.CAPTIONS["summary"], frame, _COLUMNS)
     return RatingsSummary(
         (counted, _descriptives(ratings)) if describe else (counted,),
         (headline(ratings),),
@@ -687,7 +594,7 @@ def _descriptives(ratings: RatingsBase) -> Table:
     if not ordered.any():
         hidden |= set(_NUMBERS)
     columns = tuple(column for column in _DESCRIPTIVES if column.key not in hidden)
-    return Table("descriptives", "Answers by label.", frame, columns)
+    return Table("descriptives", wording.CAPTIONS["descriptives"], frame, columns)
 
 
 _NUMBERS = ("mean", "sd", "median", "min", "max", "skewness", "kurtosis")
@@ -736,7 +643,7 @@ def _rows(ratings: RatingsBase, counts: dict[str, Any]) -> list[tuple[str, str]]
         if found:
             rows.append((name, _counted(found)))
     rows += [("set aside", str(part)) for part in ratings.set_aside] or [("set aside", "none")]
-    rows += [("step", step) for step in ratings.history]
+    rows += [("step", str(one)) for one in ratings.history]
     return [(name, shown(text, _LONGEST_TEXT)) for name, text in rows]
 
 

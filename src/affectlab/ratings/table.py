@@ -33,6 +33,7 @@ from affectlab.ratings.exports import Export, export_ratings
 from affectlab.ratings.files import OnBad, as_frame
 from affectlab.ratings.scales import ScaleLike
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
+from affectlab.ratings.steps import Step, as_step
 from affectlab.ratings.storage import named_frame, write_ratings
 from affectlab.ratings.summary import (
     RatingsSummary,
@@ -247,7 +248,7 @@ class Ratings(RatingsBase):
         )
         return self._keep(mask)
 
-    def where(self, predicate: pl.Expr | ArrayLike, *, step: str | None = None) -> Ratings:
+    def where(self, predicate: pl.Expr | ArrayLike, *, step: str | Step | None = None) -> Ratings:
         """Keep the rows for which a polars expression, or an array of booleans, is true.
 
         The expression may name columns of :attr:`frame`, of :attr:`raters` and of :attr:`stimuli`.
@@ -264,7 +265,7 @@ class Ratings(RatingsBase):
         >>> r.where(pl.col("value") > 0).stimulus_names
         ('a',)
         """
-        return self._keep(rows_where(self, predicate), step)
+        return self._keep(rows_where(self, predicate), None if step is None else as_step(step))
 
     # -- shapes ----------------------------------------------------------------------------------
 
@@ -329,7 +330,7 @@ class Ratings(RatingsBase):
         return group_labels(self, level, how)
 
     def with_values(
-        self, values: ArrayLike, scale: ScaleLike | None = None, *, step: str
+        self, values: ArrayLike, scale: ScaleLike | None = None, *, step: str | Step
     ) -> Ratings:
         """Replace the values, one per row, and the scale where one is given.
 

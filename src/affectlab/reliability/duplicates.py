@@ -265,7 +265,7 @@ class _Compared:
     """A panel, its pairs, and how alike each is."""
 
     raters: tuple[str, ...]
-    panel: _Panel
+    panel: _PairSearch
     pairs: _Pairs
     n_shared: int
     """Pairs that share anything."""
@@ -277,7 +277,7 @@ class _Compared:
 def _compare(data: Ratings | ArrayLike) -> _Compared:
     # Labels on different scales count alike: in percent of the width of each.
     answers = answers_of(in_percent(data)[0] if isinstance(data, Ratings) else data)
-    panel = _Panel(answers)
+    panel = _PairSearch(answers)
     pairs, n_shared = panel.pairs()
     expected = _expected(pairs, len(answers.raters))
     judged = expected > 0
@@ -377,7 +377,7 @@ class _Evidence:
     share_equal: float
 
 
-class _Panel:
+class _PairSearch:
     """Answers by cell (a stimulus and label) and by rater."""
 
     def __init__(self, answers: Answers) -> None:

@@ -16,9 +16,9 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target, infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import Draws
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number, option, plural, shown
+from affectlab.core.words import number, option, plural, shown, some
 from affectlab.ratings import (
     ClusterLike,
     Ratings,
@@ -28,8 +28,8 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement import (
+    AnswerMatrix,
     Beside,
-    Panel,
     beside_concordance,
     beside_statistic,
     concordance_of_moments,
@@ -44,6 +44,8 @@ _MOST_ROUNDS = 20
 """Times that the lags of all raters are estimated anew."""
 _LEAST_OVERLAP = 0.2
 """Share of a rater's points that a shifted trace must share with the others."""
+_SEGMENTS = 10
+"""Parts of equal length that each stimulus is cut into."""
 _RATERS = (
     "lag: seconds behind the other raters (below 0: ahead of them); as recorded: concordance "
     "before lags are taken out; weight: share in the evaluator-weighted estimator."
@@ -73,10 +75,10 @@ class _Traces:
         return replace(self, value=value)
 
     @cached_property
-    def panel(self) -> Panel:
+    def panel(self) -> AnswerMatrix:
         """Points as answers; stimuli are the units."""
         inside = self.stimulus >= 0
-        return Panel(self.value[:, inside], self.stimulus[inside], self.n_stimuli)
+        return AnswerMatrix(self.value[:, inside], self.stimulus[inside], self.n_stimuli)
 
     def mean(self) -> Floats:
         """Mean of the raters at each point, ``nan`` where there is nobody."""
@@ -222,8 +224,10 @@ def traces(
         ``agreement``: Lin's concordance of all raters over all points, by label, once traces are
         moved; ``as_recorded`` before. ``raters``: by label and rater ``lag`` in seconds, the
         concordance with the mean of the others, the same ``as_recorded``, and the ``weight``.
-        ``gold``: by label, stimulus and time ``mean``, ``ewe``, ``sd`` and ``n_raters``. Intervals
-        take lags as they are.
+        ``gold``: by label, stimulus and time ``mean``, ``ewe``, ``sd`` and ``n_raters``.
+        ``segments``: by label and tenth of a stimulus the mean SD of raters, and whether it is
+        larger than the SD of the mean trace over the whole stimulus: then raters differ more from
+        one another than what they rate changes. Intervals take lags as they are.
 
     Raises
     ------
@@ -296,14 +300,19 @@ def traces(
         **options,
     )
     weights = [part.weights() for part in aligned]
+    gold = _gold(used, aligned, weights, reaction)
     tables = (
         _agreement(among, recorded),
         _of_raters(beside, recorded, lags, weights, step),
-        _gold(used, aligned, weights, reaction),
+        gold,
+        _segments(gold.frame),
     )
     return Result(
         tables,
-        tuple(_sentences(tables[0].frame, tables[1].frame, most)),
+        (
+            *_sentences(tables[0].frame, tables[1].frame, most),
+            *_apart_in_words(tables[3].frame),
+        ),
         tuple(_figures(tables[2].frame)),
         (
             *_notes(tables[1].frame, n_single, max_lag, step, most),
@@ -504,6 +513,57 @@ def _gold(
     )
     caption = "Gold standards over time: mean, and evaluator-weighted estimator."
     return Table("gold", caption, pl.concat(frames), columns, limit=0)
+
+
+def _segments(gold: pl.DataFrame) -> Table:
+    """Compare how raters differ in each part of a stimulus with how their mean changes in all."""
+    about = ["label", "stimulus"]
+    start, end = pl.col("at").min().over(about), pl.col("at").max().over(about)
+    part = ((pl.col("at") - start) * _SEGMENTS / (end - start)).floor()
+    frame = (
+        gold.filter(pl.col("n_raters") > 1)
+        .with_columns(
+            part=part.fill_nan(0).clip(0, _SEGMENTS - 1).cast(pl.Int64),
+            change=pl.col("mean").std().over(about),
+        )
+        .group_by(*about, "part", maintain_order=True)
+        .agg(
+            start=pl.col("at").min(),
+            end=pl.col("at").max(),
+            sd=pl.col("sd").pow(2).mean().sqrt(),
+            change=pl.col("change").first(),
+        )
+        .with_columns(apart=pl.col("sd") > pl.col("change"))
+    )
+    columns = (
+        Key("label"),
+        Key("stimulus"),
+        Key("part"),
+        Number("start", unit="s"),
+        Number("end", unit="s"),
+        Number("sd", "SD of raters"),
+        Number("change", "SD of the mean over time"),
+        YesNo("apart", "without agreement"),
+    )
+    caption = "How far raters differ in each tenth of a stimulus."
+    return Table("segments", caption, frame, columns, limit=0)
+
+
+def _apart_in_words(segments: pl.DataFrame) -> Iterator[str]:
+    """Name the segments without agreement, those in which raters differ most first."""
+    apart = segments.filter("apart").sort("sd", descending=True, maintain_order=True)
+    if apart.is_empty():
+        return
+    several = segments["label"].n_unique() > 1
+    listed = [
+        f"{shown(row['stimulus'], 40)}{' (' + shown(row['label'], 40) + ')' if several else ''} "
+        f"from {number(row['start'], 0)} to {number(row['end'], 0)} s"
+        for row in apart.iter_rows(named=True)
+    ]
+    yield (
+        f"In {apart.height} of {plural(segments.height, 'segment')} raters differ more from one "
+        f"another than their mean changes over time: {some(listed, 3)}."
+    )
 
 
 def _sentences(among: pl.DataFrame, raters: pl.DataFrame, most: int) -> Iterator[str]:

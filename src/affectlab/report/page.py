@@ -20,13 +20,15 @@ from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.files.csv import write_sheet_csv
 from affectlab.core.render.cells import NUMERIC, Cell, cell, head_of
+from affectlab.core.render.drawing import NARROW
 from affectlab.core.render.figure import figure_of
 from affectlab.core.render.svg import inline_svg, settled, standalone_svg, to_png, to_svg
 from affectlab.core.render.theme import css_variables
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Figure as Declared, Table
 from affectlab.core.types import Figure, pl
-from affectlab.core.words import count, shown
+from affectlab.core.words import count, sentence_case, shown
+from affectlab.report import wording
 from affectlab.report.statistics import reason_of_row
 
 if TYPE_CHECKING:
@@ -95,6 +97,14 @@ class Picture:
         """Draw a kind of figure of a table or data frame; what else is given it says of itself."""
         return cls.drawn(Declared(kind=kind, of="data", **said), table)
 
+    def beside_text(self) -> Picture:
+        """Give the figure the width that it has beside a text, where print stays legible."""
+        width, height = self.figure.get_size_inches()
+        if width > NARROW:
+            square = any(axes.get_aspect() != "auto" for axes in self.figure.axes)
+            self.figure.set_size_inches(NARROW, height * NARROW / width if square else height)
+        return self
+
     @classmethod
     def drawn(cls, figure: Declared, table: Table | pl.DataFrame) -> Picture:
         """Draw a declared figure of a table, or of a data frame that stands nowhere else."""
@@ -105,10 +115,6 @@ class Picture:
         return cls(figure.name, figure.title, figure.caption, description, drawing)
 
 
-INTERVAL = "95 % interval"
-"""What the intervals of a report are called above their columns and in its glossary."""
-
-
 def columns_shown(table: Table) -> list[tuple[str, Column]]:
     """Give the columns of a table that a page shows, with their heads."""
     shown = []
@@ -116,7 +122,7 @@ def columns_shown(table: Table) -> list[tuple[str, Column]]:
         head = head_of(column)
         # Every interval says how sure it is.
         if column.kind in ("interval", "share_interval") and head == "Interval":
-            head = INTERVAL
+            head = wording.INTERVAL
         shown.append((head, column))
     return shown
 
@@ -217,6 +223,59 @@ class ReportPaths:
     figures: tuple[Path, ...]
     answers: tuple[str, ...] = ()
     """What its first page says: each question with its answer in words."""
+
+
+# Results on a page.
+
+
+_NO_LABEL = "rating"
+"""What the label of ratings without labels is called."""
+_MOST_SAID = 4
+"""Sentences of a result that stand as paragraphs; of more, a list."""
+
+
+def said(result: Result, most: int = 10) -> tuple[Block, ...]:
+    """Place the sentences of a result: paragraphs of a few, a list of more."""
+    if len(result.sentences) <= _MOST_SAID:
+        return tuple(map(Paragraph, result.sentences))
+    more = len(result.sentences) - most
+    rest = (wording.more_rows(more),) if more > 0 else ()
+    return (Bullets((*result.sentences[:most], *rest)),)
+
+
+def table_of(result: Result, name: str, called: str, **more: Any) -> Table:
+    """Place a table of a result, under the name that its file has in the report.
+
+    What has no labels needs no column that says so.
+    """
+    table = result.table(name)
+    if "label" in table.keys and table.frame["label"].unique().to_list() == [_NO_LABEL]:
+        columns = tuple(column for column in table.columns if column.key != "label")
+        table = replace(table, columns=columns)
+    return replace(table, name=called, **more)
+
+
+def placed(
+    result: Result, *, figures: Mapping[str, str], tables: Mapping[str, str], **more: Any
+) -> tuple[Block, ...]:
+    """Place a result: its sentences, figures and tables, with its notes under the first table.
+
+    Parameters
+    ----------
+    figures, tables
+        Names of figures and tables, each with the name of its files; tables that the result has
+        not are left out.
+    more
+        What is said of all tables that are shown, such as ``folded``.
+    """
+    there = {one.name for one in result.tables}
+    found = [table_of(result, name, called) for name, called in tables.items() if name in there]
+    found = [replace(one, **more) if one.limit else one for one in found]
+    if found:
+        notes = (sentence_case(f"{note.rstrip('.')}.") for note in result.notes)
+        found[0] = replace(found[0], notes=tuple(dict.fromkeys((*found[0].notes, *notes))))
+    drawn = (Picture.of(result, name, name=called) for name, called in figures.items())
+    return (*said(result), *drawn, *found)
 
 
 # How it becomes a page.
@@ -552,16 +611,14 @@ def _picture_view(block: Picture, numbers: dict[str, int], svg: str) -> dict[str
     }
 
 
-def _noted(row: dict[str, Any]) -> dict[str, Any]:
-    """Say why a value is not defined in place of that it is not, which its cell shows."""
-    why = reason_of_row(row.get("reason")) if row.get("status") == "undefined" else ""
-    return {**row, "status": why, "reason": None} if why else row
-
-
 def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
     numbers["table"] += block.shown_rows > 0
     columns = columns_shown(block)
-    rows = [_noted(row) for row in block.frame.head(block.limit).rows(named=True)]
+    rows = block.frame.head(block.limit).rows(named=True)
+    for row in rows:
+        if row.get("status") == "undefined":
+            # Why a value is not defined stands in its place.
+            row |= {"status": reason_of_row(row.get("reason")) or "undefined", "reason": None}
     return {
         "template": block.template,
         "id": "table-" + block.name.replace("_", "-"),
@@ -570,7 +627,6 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "caption": shown(block.caption),
         "folded": block.is_folded,
         "notes": [shown(note) for note in block.notes],
-        "topic": shown(block.caption).split(". ")[0].rstrip("."),
         "head": [Cell(head, numeric=column.kind in NUMERIC) for head, column in columns],
         "rows": [
             [cell(column, row, first=k == 0) for k, (_, column) in enumerate(columns)]

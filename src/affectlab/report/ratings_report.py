@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +15,12 @@ from affectlab.core.errors import InputError
 from affectlab.core.interface.spelling import spelled
 from affectlab.core.words import shown
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings
+from affectlab.report import wording
 from affectlab.report.cautions import cautions
 from affectlab.report.first_page import QUESTIONS, lead
 from affectlab.report.page import (
     Drawn,
+    Paragraph,
     Picture,
     Progress,
     ReportPaths,
@@ -51,8 +54,22 @@ def write_report(
 ) -> ReportPaths:
     """Write a report on ratings: one HTML file, with its tables and figures beside it.
 
-    The page needs no network, no server and no other file. It answers first how reliable the
-    ratings are, what the scores are, and whether models are as good as people, and says what to
+    The page needs no network, no server and no other file. Its first page answers what is asked
+    first of the kind of data there is, by the results that the functions named give:
+
+    - numbers: how reliable the means are, what the scores are;
+    - one category of stimuli that are meant to show one: how well it is recognised
+      (:func:`recognition`), and what is confused with what;
+    - other categories: what most raters answer, and how sure that is;
+    - sets of labels: which labels can be trusted, and which go together
+      (:func:`label_correlations`);
+    - two systems on each stimulus: which is preferred (:func:`preference_scale`,
+      :func:`preferences`), ties and sides, and judges;
+    - valence and arousal: reliability and concordance (:func:`concordance`), and the plane
+      (:func:`circumplex`);
+    - traces: agreement over time (:func:`traces`);
+
+    and of models beside people, whether they are as good (:func:`alignment`). It says what to
     worry about; everything else is in sections that are closed at first. Parts that do not apply
     are left out, and the page says which and why.
 
@@ -135,8 +152,11 @@ def write_report(
             parts[name] = builders[name](study)
             drawn |= _drawn_by(drawing, parts[name])
         steps.next("first page")
-        questions = [section for ask in QUESTIONS if (section := ask(study)) is not None]
+        asked = (ask(study) for ask in QUESTIONS[study.kind])
+        questions = _headlined(study, [one for one in asked if one is not None])
         for section in questions:
+            for picture in blocks([section], Picture):
+                picture.beside_text()
             drawn |= _drawn_by(drawing, section)
         in_order = [parts[name] for name in builders]
         sections = [part for part in in_order if isinstance(part, Section)]
@@ -157,6 +177,19 @@ def write_report(
             provenance=provenance(study, sections),
             source=source_name(study),
         )
+
+
+def _headlined(study: Study, questions: list[Section]) -> list[Section]:
+    """Begin with what leaving careless people out changes, where it changes anything."""
+    if study.without_careless is None or not questions:
+        return questions
+    n, before, after = study.without_careless
+    if round(before, 2) == round(after, 2):
+        return questions
+    things = study.things(n) if n > 1 else ""
+    text = wording.without_careless(study.careless_names, things, before, after)
+    first = questions[0]
+    return [replace(first, blocks=(Paragraph(text), *first.blocks)), *questions[1:]]
 
 
 def _drawn_by(pool: Executor, part: Section | Skipped) -> dict[int, Future[Drawn]]:

@@ -254,11 +254,11 @@ def planned(al, ratings):
         ),
     )
     found = {
-        "interval": plan(given, target="interval", goal=10, n_stimuli=200, price=0.05),
-        "power": plan(given, target="power", goal=0.8, difference=10, paired=True),
-        "halves": plan(given, target="split_half", goal=0.9, n_raters=[8, 16, 32], n_sim=10),
+        "interval": plan(given, quantity="interval", goal=10, n_stimuli=200, price=0.05),
+        "power": plan(given, quantity="power", goal=0.8, difference=10, paired=True),
+        "halves": plan(given, quantity="split_half", goal=0.9, n_raters=[8, 16, 32], n_sim=10),
         "pilot": plan(
-            ratings, target="interval", goal=12, n_raters=[8, 16, 24], n_pilots=4, n_sim=6
+            ratings, quantity="interval", goal=12, n_raters=[8, 16, 24], n_pilots=4, n_sim=6
         ),
     }
     return found | {"model": al.reliability.plan_model(ratings)}

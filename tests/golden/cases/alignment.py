@@ -61,12 +61,13 @@ def beside_people(al, ratings):
         ),
         "alt": lambda: evaluation.alt_test(ratings, min_people=2, min_items=5),
         "discrepancy": lambda: evaluation.discrepancy(ratings, seed=4),
-        "kappa": lambda: evaluation.kappa_of_pairs(ratings),
+        "kappa": lambda: al.reliability.pairwise_kappa(evaluation.rater_comparison.merged(ratings)),
         "kinds": lambda: evaluation.rater_comparison.pair_kinds(
-            evaluation.kappa_of_pairs(ratings)
+            al.reliability.pairwise_kappa(evaluation.rater_comparison.merged(ratings))
         ).to_frame(),
         "kinds by label": lambda: evaluation.rater_comparison.pair_kinds(
-            evaluation.kappa_of_pairs(ratings), by_label=True
+            al.reliability.pairwise_kappa(evaluation.rater_comparison.merged(ratings)),
+            by_label=True,
         ).to_frame(),
         "spearman": lambda: evaluation.rater_comparison.pairwise_spearman(ratings),
         "with people": lambda: evaluation.spearman_with_people(ratings, n_boot=40, seed=5),

@@ -66,9 +66,9 @@ def ratings_verbs(al, ratings):
 def taxonomy_verbs(al):
     inputs.examples("weather_moods.toml")
     return {
-        "list": result("taxonomy", "list"),
+        "list": result("taxonomy", "show"),
         "show": result("taxonomy", "show", "mikels"),
-        "costs": result("taxonomy", "costs", "mikels"),
+        "costs": result("taxonomy", "show", "mikels", "--costs"),
         "check": result("taxonomy", "check", "weather_moods.toml"),
     }
 
@@ -80,7 +80,7 @@ def alignment_verbs(al, ratings):
     by = ("--by", "stimulus.gender", "--metric", "bias", "--stimuli", "stimuli.csv")
     return {
         "alignment": partial(result, "evaluate", "alignment", file, "--seed", 1),
-        "published": partial(result, "evaluate", "published", file, *boot(40)),
+        "published": partial(result, "emonet-face", "published", file, *boot(40)),
         "fairness": partial(result, "evaluate", "fairness", file, *by, "--seed", 1),
         "outcomes": partial(result, "evaluate", "outcomes", file),
         "controls": partial(result, "evaluate", "controls", file),
@@ -97,7 +97,7 @@ def examples_of_human_level(al):
         "screen": result("reliability", "screen", *people, "--kept", "kept.csv"),
         "agreement": result("reliability", "agreement", *kept, "--seed", 1),
         "alignment": result("evaluate", "alignment", *with_model, "--seed", 1, "--margin", 0.05),
-        "published": result("evaluate", "published", *with_model, *boot(100)),
+        "published": result("emonet-face", "published", *with_model, *boot(100)),
         "report": result("report", *with_model, "--out", "report", "--seed", 1),
         "tables": {path.stem: pl.read_csv(path) for path in sorted(Path("report").rglob("*.csv"))},
     }
@@ -140,7 +140,7 @@ def faces_verbs(al):
         "sampling-interval": (*times, *seed),
     }
     return {
-        verb: partial(result, "analyze", verb, "scores.csv", *given)
+        verb: partial(result, "face-expressions", verb, "scores.csv", *given)
         for verb, given in options.items()
     }
 

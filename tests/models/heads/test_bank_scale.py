@@ -104,7 +104,7 @@ def test_intervals_hold_new_ratings(trained: HeadBank) -> None:
     made = bank().fit(*world(1200, 0, noise=1), stage=QUICK, cap=None)
     with pytest.raises(InputError, match="no intervals yet"):
         made.predict_intervals(world(2, 0)[0])
-    made.calibrate_intervals(*world(800, 3, noise=1), level=0.8)
+    made.calibrate_intervals(*world(800, 3, noise=1), confidence=0.8)
     X, Y = world(4000, 4, noise=1)
     low, high = made.predict_intervals(X)
     predicted = made.predict(X)

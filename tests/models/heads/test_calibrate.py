@@ -194,7 +194,7 @@ def test_missing_ratings_do_not_count() -> None:
 
 @pytest.mark.parametrize("level", [0, 1, 1.5, nan, True, "0.9"])
 def test_levels_out_of_range(level: object) -> None:
-    with pytest.raises(InputError, match="level = "):
+    with pytest.raises(InputError, match="confidence "):
         fit_intervals(np.zeros((2, 1)), np.zeros((2, 1)), level)  # type: ignore[arg-type]
 
 

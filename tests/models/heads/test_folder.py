@@ -43,7 +43,7 @@ def bank() -> HeadBank:
     )
     X, Y = data(120, 2)
     made.calibrate_scale(X, Y, source="more.csv").calibrate_neutral(data(30, 3)[0], source="calm")
-    return made.calibrate_intervals(*data(150, 4), level=0.8, source="other.csv")
+    return made.calibrate_intervals(*data(150, 4), confidence=0.8, source="other.csv")
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def edited(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
         (lambda m: m["neutral"]["offsets"].append(1.0), "neutral is of 3 heads; expected 2"),
         (lambda m: m["neutral"].update(offsets=["x", 1]), "expected what save wrote"),
         (lambda m: m["intervals"]["half"][0].pop(), "intervals: expected rising edges"),
-        (lambda m: m["intervals"].update(level=2), "level = 2"),
+        (lambda m: m["intervals"].update(level=2), "confidence 2"),
         (lambda m: m.update(stages=[1]), "stages: expected what save wrote"),
         (lambda m: m.update(seed=-1), "seed = -1"),
         (lambda m: m["weights"].update(blake2b="0"), "changed or damaged"),

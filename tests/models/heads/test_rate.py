@@ -111,7 +111,9 @@ def test_intervals_are_columns(bank: HeadBank, faces: Path) -> None:
         bank.rate(X, intervals=True)
     made = HeadBank.make(LABELS, shape=HeadShape((8,)), name="heads")
     made.weights, made.encoder = bank.weights, bank.encoder
-    made.calibrate_intervals(X, np.full((18, 2), 2.0), level=0.5, by="label", source="people.csv")
+    made.calibrate_intervals(
+        X, np.full((18, 2), 2.0), confidence=0.5, by="label", source="people.csv"
+    )
     found = made.rate(X, intervals=True, rater="me")
     frame = found.to_frame()
     low, high = made.predict_intervals(X)

@@ -25,7 +25,8 @@ from tests.ratings.datasets.samples_of_tools import (
 )
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
@@ -106,7 +107,7 @@ def test_options_called_by_numbers_are_numbers(tmp_path: Path) -> None:
     ]
     r = read(tmp_path, json.dumps(tasks))
     assert r.value.tolist() == [1.0, 3.0, 5.0]
-    assert r.history == ("e: options called by numbers, read as these",)
+    assert r.history == (step(StepKind.OPTION_NUMBERS, question="e"),)
 
 
 def test_a_model_with_the_name_of_a_person_is_another_rater(tmp_path: Path) -> None:
@@ -139,8 +140,8 @@ def test_label_studio_min_tells_answers_from_data(tmp_path: Path) -> None:
         *((task, rater, "signs.smile", float(smile)) for task, rater, smile, _ in rows),
         *((task, rater, "signs.tears", float(tears)) for task, rater, _, tears in rows),
     }
-    assert r.history[0] == (
-        "columns taken as answers: emotion, intensity, signs, span; as descriptions of tasks: text"
+    assert r.history[0] == step(
+        StepKind.TASK_COLUMNS, answers=["emotion", "intensity", "signs", "span"], others=["text"]
     )
     assert left_out(r) == {"span: regions or spans": 1}
     entry = {

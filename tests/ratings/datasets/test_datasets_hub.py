@@ -17,9 +17,10 @@ from tests.cli.command import run_here
 from tests.ratings.datasets import hub_rows as rows
 from tests.ratings.datasets.hub_cases import GO, add_goemotions, add_hq, fails
 from tests.ratings.datasets.hub_server import Hub, serving
+from tests.ratings.told import facts, kinds
 
 from affectlab.core.errors import MissingDependencyError
-from affectlab.ratings import Ratings, load_dataset, read_ratings
+from affectlab.ratings import Ratings, StepKind, load_dataset, read_ratings
 from affectlab.ratings.datasets.tables import Wanted, read_tables
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import Peek
@@ -106,8 +107,9 @@ def test_where_it_comes_from_is_kept(hub, tmp_path):
     found = load_dataset("goemotions-raw")
     commit = hub.repositories[GO].sha
     assert found.source == f"hf://datasets/{GO}@{commit}/raw/train"
-    assert any(commit in step and "licence: apache-2.0" in step for step in found.history)
-    assert any("single precision" in step for step in found.history)
+    assert facts(found, StepKind.FROM_HUB)["licence"] == "apache-2.0"
+    assert facts(found, StepKind.FROM_HUB)["commit"] == commit
+    assert StepKind.NOTE in kinds(found)
     again = read_ratings(found.write(tmp_path / "kept.parquet"))
     assert (again.source, again.history) == (found.source, found.history)
 
@@ -143,8 +145,8 @@ def test_without_the_hub_the_copy_is_taken_and_named(hub, trouble, monkeypatch):
     break_(hub, trouble, monkeypatch)
     again = load_dataset("goemotions-raw")
     assert again.equals(first)
-    assert any("could not be asked for a newer commit" in step for step in again.history)
-    assert not any("could not be asked" in step for step in first.history)
+    assert StepKind.HUB_NOT_ASKED in kinds(again)
+    assert StepKind.HUB_NOT_ASKED not in kinds(first)
 
 
 @pytest.mark.parametrize(
@@ -406,7 +408,7 @@ def test_any_table_of_the_hub_is_read_as_files_are(hub, tmp_path):
     (tmp_path / "same.csv").write_bytes(content)
     assert found.equals(read_ratings(tmp_path / "same.csv", columns=roles, scale="0-7"))
     assert found.rater_names == ("NA", "1e5")
-    assert "licence: cc-by-4.0" in found.history[-1]
+    assert found.history[-1]["licence"] == "cc-by-4.0"
 
 
 def test_json_of_the_hub_is_read_twice(hub):
@@ -445,7 +447,7 @@ def test_what_no_table_holds_is_left_out_and_said(hub):
     found = load_dataset("anna/pictures")
     assert found.stimulus_names == ("a.png", "b.png")
     assert found.scale.categories == ("calm", "tense")
-    assert any(step.endswith("boxes, sound") for step in found.history)
+    assert facts(found, StepKind.COLUMNS_NOT_HELD)["columns"][-2:] == ("boxes", "sound")
 
 
 def test_a_folder_of_the_same_name_here_is_not_taken(hub, tmp_path, monkeypatch):
@@ -482,10 +484,10 @@ def test_fetch_looks_at_the_target_first(hub, tmp_path):
 
 
 def test_published_lists_all_sets():
-    done = run_here("ratings", "published", width=600)
+    done = run_here("ratings", "fetch", width=600)
     assert "4 of 9 sets are on the Hugging Face hub" in done.stdout
     assert "train, validation, test" in done.stdout
-    told = json.loads(run_here("ratings", "published", "--json").stdout)["result"]["sets"]
+    told = json.loads(run_here("ratings", "fetch", "--json").stdout)["result"]["sets"]
     assert {entry["name"] for entry in told} >= {"goemotions-raw", "emonet-face-hq", "socratis"}
 
 

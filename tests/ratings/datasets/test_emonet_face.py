@@ -6,9 +6,11 @@ import csv
 import json
 
 import pytest
+from tests.ratings.told import holds
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import read_ratings
+from affectlab.ratings import StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 
 def write_csv(path, rows):
@@ -123,13 +125,13 @@ def test_hq_absent_is_zero_as_published(tmp_path):
         ("b", "human-1", "Fear"): 0,
     }
     assert r.history == (
-        "2 entries name no emotion: Anger = 0, the others absent",
-        "absent = 0, as published: filled 4 absent ratings with 0",
+        step(StepKind.NO_LABEL_NAMED, n=2, label="Anger"),
+        step(StepKind.FILLED, n=4, value=0.0, by="published", labels=()),
     )
     assert any("absent='missing' leaves them missing" in text for text in r.warnings)
     missing = read_ratings(file, absent="missing")
     assert missing.n_ratings == 2
-    assert missing.history[-1] == "absent = missing, as asked (0 as published)"
+    assert missing.history[-1] == step(StepKind.LEFT_MISSING, published_zero=True)
 
 
 def test_hq_unit_scores_are_scaled_and_said(tmp_path):
@@ -140,7 +142,7 @@ def test_hq_unit_scores_are_scaled_and_said(tmp_path):
     ]
     r = read_ratings(write_csv(tmp_path / "hq.csv", rows))
     assert r.value.tolist() == [3.5, 7.0, 4.0, 0.0]
-    assert r.history[0] == "ratings of 'Hume Face*', published from 0 to 1, multiplied by 7: 2"
+    assert holds(r.history[0], StepKind.MULTIPLIED, factor=7.0, n=2)
     assert str(r.scale) == "interval 0 to 7"
 
 

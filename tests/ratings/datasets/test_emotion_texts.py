@@ -6,13 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from tests.ratings.told import kinds
 
 from affectlab.core.errors import InputError
 from affectlab.models.text import labelled_texts, read_labelled_texts
-from affectlab.ratings import list_formats, read_ratings
+from affectlab.ratings import StepKind, list_formats, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Sure
 from affectlab.ratings.formats.texts.emoint import EmoInt
+from affectlab.ratings.steps import step
 
 QUESTION = "q2whatemotionchooseoneoftheoptionsfrombelowthatbestrepresentstheemotion"
 
@@ -188,7 +190,7 @@ def test_emoint(tmp_path):
     # From 0.5 on, as in the paper.
     assert r.value.tolist() == [1, 1, 0]
     assert set(r.frame["label"].to_list()) == {"joy"}
-    assert r.history[-1] == "yes from 0.5 on"
+    assert r.history[-1] == step(StepKind.CUT, value=0.5)
     assert read_ratings(file).value.tolist() == [0.98, 0.5, 0.499]
     with pytest.raises(InputError, match=r"cut = 1\.5: expected a number above 0, up to 1"):
         read_ratings(file, format="emoint,cut=1.5")
@@ -439,7 +441,7 @@ def test_a_file_of_answers_without_raters_may_have_one_named(name, tmp_path):
     file.write_text(texts[name])
     gold, net = read_ratings(file), read_ratings(file, rater="net")
     assert gold.rater_names == ("consensus",)
-    assert any("aggregated by the authors" in step for step in gold.history)
+    assert StepKind.AGGREGATED_BY_AUTHORS in kinds(gold)
     assert net.rater_names == ("net",)
     assert "aggregated" not in net.raters.columns
     assert net.history == ()

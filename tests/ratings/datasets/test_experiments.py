@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 from tests.ratings.datasets.survey_samples import PSYCHOPY, table, trial
+from tests.ratings.told import guessing
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedColumnsWarning, Ratings, read_ratings
+from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 Read = Callable[..., Ratings]
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
@@ -92,7 +94,7 @@ def test_what_was_shown_can_be_named(read: Read) -> None:
     assert read(text, format="psychopy,stimulus=b1").stimulus_names == ("p", "q")
     again = read(text, format="psychopy,stimulus=a1")
     assert again.frame["trial"].to_list() == [1, 2]
-    assert again.history == ("answers to a question that was asked before: 1; see 'trial'",)
+    assert again.history == (step(StepKind.ASKED_BEFORE, n=1),)
 
 
 HEAD = ["Event Index", "Participant Public ID", "Participant Private ID"]
@@ -249,7 +251,7 @@ def test_what_the_trial_before_showed_may_not_be_meant(read: Read) -> None:
     shows = [trial("image-keyboard-response", 0, stimulus=one, response=None) for one in shown]
     asks = [trial("html-slider-response", 1, stimulus="How?", response=7 * k) for k in (1, 2)]
     text = json.dumps([one for pair in zip(shows, asks, strict=True) for one in pair])
-    with pytest.warns(GuessedColumnsWarning, match="is about the one that was shown before it"):
+    with guessing(StepKind.SHOWN_BEFORE):
         assert read(text, "p.json").stimulus_names == ("a.png", "b.png")
     assert read(text, "p.json", format="jspsych,stimulus=stimulus").stimulus_names == ("How?",)
 
@@ -263,7 +265,7 @@ def test_files_of_a_folder_may_differ_where_one_program_wrote_them(tmp_path: Pat
     )
     r = read_ratings(tmp_path, scale="1-7")
     assert rows(r) == [("a.png", "p1", "slider", 4.0), ("a.png", "p2", "slider", 5.0)]
-    assert r.history[0] == "columns that only some files of the folder have: 'level'"
+    assert r.history[0] == step(StepKind.IN_SOME_FILES, columns=["level"])
     (tmp_path / "stimuli.csv").write_text("name,source\na.png,web\n")
     with pytest.raises(InputError, match=r"stimuli\.csv has other columns than p1\.csv \(name, so"):
         read_ratings(tmp_path)

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.told import facts
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import read_ratings
+from affectlab.ratings import StepKind, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format
 from affectlab.taxonomy import load_taxonomy
@@ -94,7 +95,7 @@ def test_differing_texts_are_said(tmp_path):
     ]
     r = read_ratings(write_raw(tmp_path / "part.csv", answers))
     assert r.stimuli["text"].to_list() == ["a ", "b"]
-    assert r.history == ("stimulus with more than one text: 1; the first is kept",)
+    assert facts(r, StepKind.ATTRIBUTE_VARIES) == {"unit": "stimulus", "name": "text", "n": 1}
 
 
 @given(
@@ -281,7 +282,7 @@ def test_published_raw_counts(raw):
     assert round(100 * pairs["unclear"].mean(), 2) == 1.51
     assert raw.n_ratings == (14_895 - 225) * 28
     assert raw.set_aside == ()
-    assert raw.history == ("stimulus with more than one text: 3; the first is kept",)
+    assert facts(raw, StepKind.ATTRIBUTE_VARIES) == {"unit": "stimulus", "name": "text", "n": 3}
 
 
 def test_published_raw_agreement_rule(raw):

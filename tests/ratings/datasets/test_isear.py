@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import read_ratings
+from affectlab.ratings import StepKind, read_ratings
+from affectlab.ratings.steps import step
 
 NAMES = [
     "ID",
@@ -57,7 +58,7 @@ def test_texts_are_joined_again(tmp_path):
     )
     r = read_ratings(file)
     assert r.stimuli["text"].to_list() == ["plain", "one|two", '"a|b||c" said']
-    assert r.history == ("texts that held the separator '|', joined again: 2",)
+    assert r.history == (step(StepKind.SEPARATORS_JOINED, n=2),)
     assert r.frame.select("stimulus", "rater", "label", "value").rows() == [
         ("0110011", "11001", "fear", 1.0),
         ("0110012", "11001", "joy", 1.0),
@@ -74,7 +75,7 @@ def test_encodings(tmp_path):
     assert read_ratings(write(tmp_path / "u.csv", line)).history == ()
     r = read_ratings(write(tmp_path / "l.csv", line, encoding="latin-1"))
     assert r.stimuli["text"].to_list() == ["in Málaga"]
-    assert r.history == ("read as Latin-1, since the file is not UTF-8",)
+    assert r.history == (step(StepKind.ENCODING, encoding="latin-1"),)
     named = read_ratings(tmp_path / "l.csv", encoding="latin-1", format="isear")
     assert (named.stimuli["text"][0], named.history) == ("in Málaga", ())
 
@@ -173,8 +174,8 @@ def test_published_file(shared_data):
     assert len(gone) == 61
     assert max(map(len, gone)) < 75
     assert r.history == (
-        "texts that held the separator '|', joined again: 163",
-        "stray quotation marks taken off column STATE: 2",
+        step(StepKind.SEPARATORS_JOINED, n=163),
+        step(StepKind.QUOTES_REMOVED, column="STATE", n=2),
     )
     counts = dict(r.frame["label"].value_counts().rows())
     assert counts == {

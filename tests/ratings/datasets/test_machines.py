@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 from tests.ratings.datasets.samples_of_tools import INSPECT, LM_EVAL, MTEB, TOOLS, lines
 from tests.ratings.datasets.test_annotation_tools import answers, left_out, read
+from tests.ratings.told import guessing
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedColumnsWarning, read_models, read_ratings
+from affectlab.ratings import StepKind, read_models, read_ratings
+from affectlab.ratings.steps import step
 
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
@@ -210,7 +212,7 @@ def test_openface(tmp_path: Path) -> None:
         ("clip/3", "OpenFace", "AU01_c", 0.0),
     }
     assert left_out(r) == {"no face was found": 1}
-    assert r.history == ("columns that hold no ratings of the face: 6",)
+    assert r.history == (step(StepKind.NOT_OF_FACE, n=6),)
     assert r.stimuli["timestamp"].to_list() == [0.0, 0.08]
     two = TOOLS["openface"] + "3, 1, 0.08, 0.97, 1, 3.5, 6.0, 0.0, 0\n"
     every = {"format": "openface,faces=all"}
@@ -220,11 +222,11 @@ def test_openface(tmp_path: Path) -> None:
         read(tmp_path, two, "clip.csv", **every)
     r = read(tmp_path, two, "clip.csv", on_bad="set_aside", **every)
     assert r.stimulus_names == ("clip/1/0", "clip/3/0", "clip/3/1")
-    with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+    with guessing(StepKind.LARGEST_FACE, n_left=1):
         assert read(tmp_path, two, "clip.csv").stimulus_names == ("clip/1", "clip/3")
     picture = "face, confidence, AU01_r, x_0, x_1, y_0, y_1\n0, 0.9, 1.5, 1, 2, 1, 2\n"
     assert read(tmp_path, picture, "a.csv").stimulus_names == ("a",)
-    with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+    with guessing(StepKind.LARGEST_FACE, n_left=1):
         r = read(tmp_path, picture + "1, 0.8, 2.5, 1, 9, 1, 9\n", "a.csv")
     assert (r.stimulus_names, r.value.tolist()) == (("a",), [2.5])
 
@@ -238,7 +240,7 @@ def test_py_feat(tmp_path: Path) -> None:
     film = twice + "1,0.9,0.3,a.mp4,1\n"
     r = read(tmp_path, film, "detections.csv", format="py-feat,faces=all")
     assert r.stimulus_names == ("a.mp4/0/0", "a.mp4/0/1", "a.mp4/1/0")
-    with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+    with guessing(StepKind.LARGEST_FACE, n_left=1):
         assert read(tmp_path, film, "detections.csv").stimulus_names == ("a.mp4/0", "a.mp4/1")
     with pytest.raises(InputError, match="biggest"):
         read(tmp_path, film, "detections.csv", format="py-feat,faces=biggest")
@@ -270,7 +272,7 @@ def test_deepface_in_its_three_shapes(tmp_path: Path) -> None:
         ("keys.json", json.dumps(by_key)),
         ("table.csv", table),
     ):
-        with pytest.warns(GuessedColumnsWarning, match="the largest counts: 1 left out"):
+        with guessing(StepKind.LARGEST_FACE, n_left=1):
             r = read(tmp_path, text, name)
         assert ("b.jpg", "DeepFace", "happy", 30.0) in answers(r), name
         assert (r.n_ratings, r.rater_kinds, str(r.scale)) == (6, ("model",), "interval 0 to 100")

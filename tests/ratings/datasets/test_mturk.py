@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import read_ratings
+from affectlab.ratings import StepKind, read_ratings
 from affectlab.ratings.formats.mturk import MechanicalTurk
+from affectlab.ratings.steps import step
 
 # Answers of several kinds are on several scales, of which not all are known; that is then said.
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
@@ -131,7 +132,7 @@ def test_buttons_with_numbers_are_a_number(file):
         ("worker-01", "joy", 2.0),
         ("worker-02", "joy", 1.0),
     ]
-    assert r.history[0] == "joy: buttons named by numbers, read as the number that was chosen"
+    assert r.history[0] == step(StepKind.OPTION_NUMBERS, question="joy")
 
 
 def test_words(file):

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.ratings.datasets.test_annotation_tools import left_out, read
+from tests.ratings.told import guessing
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation.preference import (
@@ -16,9 +17,10 @@ from affectlab.evaluation.preference import (
     preference_verdicts,
     preferences,
 )
-from affectlab.ratings import GuessedColumnsWarning, read_ratings
+from affectlab.ratings import GuessedColumnsWarning, StepKind, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import load_format
+from affectlab.ratings.steps import step
 
 LEFT_RIGHT = "left,right,choice,judge\nx,y,x,ann\ny,x,left,bo\nx,y,tie,cy\nx,y,Left,di\n"
 
@@ -77,7 +79,7 @@ def test_items_stand_apart(tmp_path: Path) -> None:
 def test_rows_without_judges_are_judges_of_their_own(tmp_path: Path) -> None:
     r = read(tmp_path, "winner,loser\nx,y\nx,y\ny,x\n", "pairs.csv")
     assert r.n_raters == 3
-    assert r.history == ("no column names judges: each row is taken as a judge of its own",)
+    assert r.history == (step(StepKind.ROWS_ARE_RATERS, who="judges"),)
     assert preferences(r).votes.tolist() == [[2.0, 1.0]]
 
 
@@ -156,7 +158,7 @@ def test_sides_by_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_a_guess_of_the_sides_is_told(tmp_path: Path) -> None:
-    with pytest.warns(GuessedColumnsWarning, match="columns 'a' and 'b' name what was compared"):
+    with guessing(StepKind.SIDES, left="a", right="b"):
         read(tmp_path, SHAPES["letters"], "pairs.csv")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -182,7 +184,7 @@ def test_turns_of_a_conversation_are_items(tmp_path: Path) -> None:
         "question_id,model_a,model_b,winner,judge,turn\n"
         "81,x,y,model_a,j,1\n81,x,y,tie,j,2\n82,x,y,model_b,j,1\n"
     )
-    with pytest.warns(GuessedColumnsWarning, match="column 'turn' tells answers of a judge"):
+    with guessing(StepKind.TURNS, column="turn"):
         r = read(tmp_path, text, "pairs.csv")
     assert r.stimulus_names == ("81 turn 1", "81 turn 2", "82 turn 1")
 

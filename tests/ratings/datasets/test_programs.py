@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 from tests.ratings.datasets.survey_samples import SURVEYS, cells
 from tests.ratings.test_fuzz import damaged
+from tests.ratings.told import facts, guessing, holds
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import (
-    GuessedColumnsWarning,
     Ratings,
+    StepKind,
     describe_ratings,
     list_formats,
     read_models,
@@ -24,6 +25,7 @@ from affectlab.ratings import (
 )
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format
+from affectlab.ratings.steps import step
 
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
 
@@ -58,9 +60,8 @@ def test_a_sheet_is_a_table(tmp_path: Path) -> None:
     assert r.rater_names == ("ann", "2")
     assert r.value.tolist() == [3, 4.5]
     assert r.raters["age"].to_list() == [31, 32]
-    assert r.history == (
-        "sheet 'Answers' was read, and not 'Codes'; name another (format='excel,sheet=NAME')",
-    )
+    assert holds(*r.history, StepKind.SHEETS_LEFT, sheets=("Answers",), left=("Codes",))
+    assert not r.history[0].guessed
     assert read_ratings(file, columns={"value": "age"}).value.tolist() == [31, 32]
     with pytest.raises(InputError, match="unknown sheet 'Code'; did you mean 'Codes'"):
         read_ratings(file, format="excel,sheet=Code")
@@ -134,9 +135,8 @@ def test_names_of_values_are_scales(tmp_path: Path) -> None:
     assert r.n_rows == 5
     assert str(r.set_aside[0]) == "1 cell: no answer (row 3, column 'img1')"
     assert r.history[-2:] == (
-        "named values taken as levels in order: 'img1', 'img2'; else: "
-        "format=\"spss,categories=['NAME']\"",
-        "values that the file calls missing: 1 cell of 'img1'",
+        step(StepKind.NAMED_LEVELS, columns=["img1", "img2"], format="spss"),
+        step(StepKind.DECLARED_MISSING, columns=["img1"], n=1),
     )
     # What was declared goes first.
     assert str(read_ratings(file, wide="stimuli", scale="0-10").scale) == "ordinal 0 to 10, step 1"
@@ -161,7 +161,7 @@ def test_nominal_values_are_their_names(tmp_path: Path) -> None:
 def test_stata_is_told_what_are_categories(tmp_path: Path) -> None:
     columns = {**LONG, "arousal": [3.0, 4.0]}
     file = sav(tmp_path / "a.dta", columns, variable_value_labels=NAMES)
-    with pytest.warns(GuessedColumnsWarning, match="'emotion' taken as levels in order: 'joy', "):
+    with guessing(StepKind.GUESSED_LEVELS, columns=("emotion",)):
         levels = read_ratings(file, wide="labels")
     assert str(levels.scales["emotion"]) == "ordinal 1 to 3, step 1"
     r = read_ratings(file, wide="labels", format="stata,categories=['emotion']")
@@ -186,7 +186,7 @@ def test_names_of_emotions_are_categories_as_a_guess(tmp_path: Path, suffix: str
         ("rating", ("joy", "Fear", "anger")),
         ("emotion", ("Freude", "Wut", "Angst")),
     ):
-        with pytest.warns(GuessedColumnsWarning, match="stand for categories without an order"):
+        with guessing(StepKind.GUESSED_CATEGORIES):
             assert read(name, *names).scale.categories == names
     # Where names may be steps of a scale, numbers count, and that they do is said.
     for names in (
@@ -194,10 +194,10 @@ def test_names_of_emotions_are_categories_as_a_guess(tmp_path: Path, suffix: str
         ("Freude", "Wut", "Angst"),
         ("gar nicht", "etwas", "sehr"),
     ):
-        with pytest.warns(GuessedColumnsWarning, match="'rating' taken as levels in order"):
+        with guessing(StepKind.GUESSED_LEVELS, columns=("rating",)):
             assert str(read("rating", *names).scale) == "ordinal 1 to 3, step 1"
     for names in (("low", "medium", "high"), ("negativ", "neutral", "positiv")):
-        with pytest.warns(GuessedColumnsWarning, match="'emotion' taken as levels in order"):
+        with guessing(StepKind.GUESSED_LEVELS, columns=("emotion",)):
             read("emotion", *names)
     read("rating", "Freude", "Wut", "Angst", scale="1-4")
 
@@ -209,7 +209,7 @@ def test_named_values_far_outside_are_no_answers(tmp_path: Path) -> None:
         "img2": {1: "gar nicht", 5: "sehr", 6: "keine Angabe", 99: "y"},
     }
     file = sav(tmp_path / "a.sav", columns, variable_value_labels=labels)
-    with pytest.warns(GuessedColumnsWarning, match=r"'keine Angabe'.*: 3 cells of 'img1', 'img2'"):
+    with guessing(StepKind.GUESSED_MISSING, columns=("img1", "img2"), n=3):
         r = read_ratings(file, wide="stimuli")
     assert (str(r.scale), r.value.tolist()) == ("ordinal 1 to 5, step 1", [1, 5, 3])
     # Two ends of a scale are no codes, and neither are steps that reach as far.
@@ -232,10 +232,10 @@ def test_named_values_far_outside_are_no_answers(tmp_path: Path) -> None:
 def test_sheets_with_the_same_columns_are_one_table(tmp_path: Path) -> None:
     own = [("image", "rating"), ("a", 3), ("b", 5)]
     file = workbook(tmp_path / "a.xlsx", {"ann": own, "bo": own, "Notes": [("what", "why")]})
-    with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' have the same columns"):
+    with guessing(StepKind.SHEETS_JOINED, sheets=("ann", "bo")):
         r = read_ratings(file)
     assert (r.rater_names, r.value.tolist()) == (("ann", "bo"), [3, 5, 3, 5])
-    assert "sheets 'ann', 'bo' were read, and not 'Notes'" in " ".join(r.history)
+    assert facts(r, StepKind.SHEETS_LEFT)["left"] == ("Notes",)
     assert read_ratings(file, format="excel,sheet=bo", rater="bo").n_rows == 2
     mapping = describe_ratings(file).save(tmp_path / "a.xlsx.mapping.toml")
     assert 'rater = "sheet"' in mapping.read_text()
@@ -259,10 +259,10 @@ def test_sheets_and_files_called_after_emotions_are_labels(tmp_path: Path) -> No
     why = {name: (kind, why) for name, kind, why, _ in described.to_frame().rows()}
     assert why["sheet"] == ("the label", "sheets are called after emotions")
     assert why["Ann"] == ("ratings of one rater", "guessed: one column per rater")
-    with pytest.warns(GuessedColumnsWarning, match="with a column for each rater"):
+    with guessing(StepKind.SHEETS_JOINED, over_raters=True):
         assert read_ratings(file).rater_names == ("Ann", "Bo")
     long = [("image", "rater", "rating"), ("a", "x", 3), ("b", "x", 5)]
-    with pytest.warns(GuessedColumnsWarning, match="each as that of one label, since sheets are"):
+    with guessing(StepKind.SHEETS_JOINED, role="label", why="emotions"):
         labels = read_ratings(workbook(file, {"joy": long, "anger": long})).label_names
     assert labels == ("joy", "anger")
     folder = tmp_path / "folder"
@@ -285,11 +285,11 @@ def test_sheets_differ_in_columns_where_raters_are_named(tmp_path: Path) -> None
     own = [("image", "rating"), ("a", 3), ("b", 5)]
     means = [("image", "rating", "sd"), ("a", 3.5, 1)]
     file = workbook(tmp_path / "a.xlsx", {"ann": own, "bo": own, "Means": means})
-    with pytest.warns(GuessedColumnsWarning, match="'ann', 'bo' were read, and not 'Means'"):
+    with guessing(StepKind.SHEETS_LEFT, sheets=("ann", "bo"), left=("Means",)):
         assert read_ratings(file).rater_names == ("ann", "bo")
     rows = [("image", "rater", "rating"), ("a", "x", 3)]
     sheets = {"Data": rows, "Means": own, "Twice": [(*rows[0], "Rating"), ("b", "x", 3, 4)]}
-    with pytest.warns(GuessedColumnsWarning, match="'Data' was read, and not 'Means', 'Twice'"):
+    with guessing(StepKind.SHEETS_LEFT, sheets=("Data",), left=("Means", "Twice")):
         assert read_ratings(workbook(file, sheets)).n_ratings == 1
     described = describe_ratings(file, format="excel,sheet=Twice", columns={"value": "Rating"})
     assert described.to_frame()["column"].to_list() == ["image", "rater", "rating", "Rating"]
@@ -307,7 +307,7 @@ def test_what_columns_ask_is_shown_and_kept(tmp_path: Path, suffix: str) -> None
     columns = {**LONG, "arousal": [3.0, 4.0]}
     labels = sav(tmp_path / f"b{suffix}", columns, column_labels=["", "", "Which?", "How awake?"])
     r = read_ratings(labels, wide="labels")
-    assert "asked by the file: 'emotion': Which?; 'arousal': How awake?" in r.history
+    assert facts(r, StepKind.QUESTIONS)["texts"] == ("Which?", "How awake?")
     plain = sav(tmp_path / f"c{suffix}", columns)
     assert "question" not in describe_ratings(plain, wide="labels").to_frame().columns
 

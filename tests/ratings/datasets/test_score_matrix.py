@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from tests.ratings.told import facts
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import read_ratings
+from affectlab.ratings import StepKind, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format
 
@@ -135,7 +136,7 @@ def test_read_alike_however_it_is_written(tmp_path, layout, wide):
     r = read_ratings(file, wide=wide)
     assert r.matrix().T.tolist()[1:] == [[1, 2, 1, 1], [2, 2, 3, 4]]
     assert [str(part) for part in r.set_aside] == ["1 cell: no answer (line 1 (column 3))"]
-    assert "rows were taken as stimuli, columns as subjects" in r.history[0]
+    assert facts(r, StepKind.NO_NAMES)["rows"] == "stimuli"
 
 
 def test_the_other_way_round_when_that_is_said(tmp_path):
@@ -143,7 +144,7 @@ def test_the_other_way_round_when_that_is_said(tmp_path):
     r = read_ratings(file, wide="stimuli")
     assert (r.n_raters, r.n_stimuli) == (2, 5)
     assert r.equals(read_ratings(file, format="vqeg", wide="stimuli"))
-    assert "rows were taken as subjects, columns as stimuli" in r.history[0]
+    assert facts(r, StepKind.NO_NAMES)["rows"] == "subjects"
     with pytest.raises(InputError, match="wide cannot be given with format 'vqeg'"):
         read_ratings(file, wide="labels", format="vqeg")
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 from tests.ratings.datasets.survey_samples import qualtrics, table
+from tests.ratings.told import guessing, holds
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import GuessedColumnsWarning, Ratings, Scale, read_ratings
+from affectlab.ratings import Ratings, Scale, StepKind, read_ratings
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import find_format, load_format
 from affectlab.ratings.formats.surveys.sheets import crossed_names
+from affectlab.ratings.steps import step
 
 Read = Callable[..., Ratings]
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
@@ -83,12 +85,10 @@ def test_loops_of_qualtrics_are_stimuli(read: Read) -> None:
         "1 row: a preview of the survey, not of a participant (line 6)",
         "1 cell: no answer (line 5, column '1_Q4_1')",
     ]
-    assert r.history[:3] == (
-        "6 columns with answers: 2 stimuli, 3 labels",
-        "2 columns about the raters: 'Q2', 'Q10'",
-        "10 columns without ratings: 5 of the platform, 1 of times, 1 of the order in which was "
-        "asked, 1 of consent, 2 of free text",
-    )
+    columns = step(StepKind.SURVEY_COLUMNS, n=6, n_stimuli=2, n_labels=3, stimulus="")
+    about = step(StepKind.RATER_COLUMNS, columns=["Q2", "Q10"])
+    assert r.history[:2] == (columns, about)
+    assert r.history[2]["counts"] == (5, 1, 1, 1, 2)
     everything = str(r.raters.rows()) + str(r.frame.rows())
     assert "10.0.0.1" not in everything
     assert "a@b.c" not in everything
@@ -115,10 +115,7 @@ def test_matrices_of_stimuli_by_labels(read: Read) -> None:
     r = read(text)
     assert r.label_names == ("Joy", "Fear")
     assert r.stimulus_names == ("Q5", "Q6")
-    assert r.history[0] == (
-        "rows of matrices were taken as labels, and questions as stimuli; "
-        "format='qualtrics,rows=stimuli' takes them as stimuli"
-    )
+    assert holds(r.history[0], StepKind.MATRIX_ROWS, rows="labels", format="qualtrics")
     turned = read(text, format="qualtrics,rows=stimuli")
     assert turned.stimulus_names == ("Joy", "Fear")
     assert turned.label_names == ("Q5", "Q6")
@@ -235,7 +232,7 @@ def test_arrays_of_limesurvey(read: Read) -> None:
         ("b", "4", "fear", 2.0),
         ("b", "4", "joy", 5.0),
     ]
-    assert r.history[-1] == "5 columns without ratings: 4 of the platform, 1 of times"
+    assert r.history[-1]["counts"] == (4, 1)
 
 
 def test_words_of_limesurvey_as_headers(read: Read) -> None:
@@ -247,7 +244,7 @@ def test_words_of_limesurvey_as_headers(read: Read) -> None:
     r = read(table(list(columns), list(columns.values())))
     assert rows(r) == [("a.png", "4", 3.0), ("b.png", "4", 5.0)]
     assert r.raters["What is your gender?"].to_list() == ["f"]
-    assert r.history[0] == "codes of answers, such as A1, read as their numbers in 2 columns"
+    assert r.history[0] == step(StepKind.ANSWER_CODES, n=2)
 
 
 def test_choices_of_limesurvey(read: Read) -> None:
@@ -309,7 +306,7 @@ TICKS = {**META, "Q5": ("Which does a.jpg show?", "QID5"), "Q6": ("Which does b.
 
 def test_several_choices_in_a_cell(read: Read) -> None:
     text = qualtrics(TICKS, sheet("R_1", "1,4", "2"), sheet("R_2", "4", "1,2"))
-    with pytest.warns(GuessedColumnsWarning, match="cells of 'Q5', 'Q6' hold several choices"):
+    with guessing(StepKind.SETS_IN_CELLS, columns=("Q5", "Q6")):
         r = read(text)
     assert r.label_names == ("1", "2", "4")
     assert ("a.jpg", "R_1", "2", 0.0) in rows(r)
@@ -347,7 +344,7 @@ def test_fields_of_redcap_that_name_what_was_shown(read: Read) -> None:
         [1, 2, "", "y", "v", 2, 2],
         [1, 3, "", "", "w", 5, 2],
     ]
-    with pytest.warns(GuessedColumnsWarning, match="field 'photo' names what each instance"):
+    with guessing(StepKind.INSTANCE_FIELD, field="photo"):
         r = read(table(header, *body), format="redcap,questions=['joy']")
     assert rows(r) == [("x", "1", "joy", 4.0), ("y", "1", "joy", 2.0)]
     assert r.raters["sex"].to_list() == ["f"]
@@ -384,6 +381,6 @@ def test_items_with_numbers_are_not_repeated_questions(read: Read) -> None:
 
 def test_no_answer_in_words_beside_numbers(read: Read) -> None:
     text = qualtrics(MATRIX, sheet("R_1", 1, 5, 2, "Prefer not to say"), sheet("R_2", 1, 5, 2, 1))
-    with pytest.warns(GuessedColumnsWarning, match="'Prefer not to say' is no answer: 1 cell"):
+    with guessing(StepKind.NO_ANSWER_WORDS, words=("Prefer not to say",), n=1):
         assert read(text).n_ratings == 7
     assert read(text, scale="nominal:1,2,5,Prefer not to say").n_ratings == 8

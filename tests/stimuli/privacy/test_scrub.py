@@ -160,7 +160,7 @@ def test_ratings_keep_the_old_table() -> None:
     assert old.frame["text"].to_list() == rows["text"]
     assert new.frame["text"].to_list() == ["Mail [EMAIL]", "No.", "Yes."]
     assert new.frame.drop("text").equals(old.frame.drop("text"))
-    assert new.history[-1] == "text: masked e-mail in 1 text"
+    assert str(new.history[-1]) == "text: masked e-mail in 1 text"
     assert found["text"].counts["n_found"].sum() == 1
     for wrong in ("label", "rater", "absent"):
         with pytest.raises(InputError, match="no column"):

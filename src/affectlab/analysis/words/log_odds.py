@@ -15,7 +15,7 @@ from scipy.special import ndtri
 from affectlab.analysis.profiles import profiles_of, texts_of
 from affectlab.analysis.words import wording
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
-from affectlab.analysis.words.wording import Rule
+from affectlab.analysis.words.wording import Criterion
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Reason
@@ -148,8 +148,6 @@ def counts_of(tokens: Tokens, members: Membership, ways: Sequence[bool]) -> list
 
 # How often words go with labels, and what follows from the counts.
 
-"""How words are kept: by z, or by a corrected p-value."""
-
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class LogOdds(Result):
@@ -198,47 +196,51 @@ class LogOdds(Result):
         s = self.count.sum(axis=1) / max(int(self.total.sum()), 1)
         return np.asarray(np.sqrt(3 * s * (1 - s) / ((1 + s) * (2 - s))))
 
-    def kept(self, rule: Rule = "z", *, min_z: float = 3.0, level: float = 0.05) -> Bools:
+    def kept(self, criterion: Criterion = "z", *, min_z: float = 3.0, level: float = 0.05) -> Bools:
         """Say which words go with which labels, shape (L, W).
 
         Parameters
         ----------
-        rule
+        criterion
             ``"z"``: z is at least `min_z`, as in the paper; ``"holm"`` or ``"bh"``: the corrected
             p-value (see :attr:`p`) is at most `level`.
         """
-        if rule == "z":
+        if criterion == "z":
             return np.asarray(self.z >= min_z)
-        if rule not in ("holm", "bh"):
-            raise unknown_name("rule", rule, ("z", "holm", "bh"))
+        if criterion not in ("holm", "bh"):
+            raise unknown_name("criterion", criterion, ("z", "holm", "bh"))
         if self.repeated:
-            raise InputError(f"rule {rule!r}: texts that count once per rater have no p-values")
+            raise InputError(
+                f"criterion {criterion!r}: texts that count once per rater have no p-values"
+            )
         # A word that is rarer with the label than without can have a small p by rounding only.
-        return np.asarray(((self.p_holm if rule == "holm" else self.p_bh) <= level) & (self.z > 0))
+        return np.asarray(
+            ((self.p_holm if criterion == "holm" else self.p_bh) <= level) & (self.z > 0)
+        )
 
     def top(
         self,
         label: str,
         n: int | None = 10,
         *,
-        rule: Rule = "z",
+        criterion: Criterion = "z",
         min_z: float = 3.0,
         level: float = 0.05,
     ) -> pl.DataFrame:
         """Give the words that go with one label, as :meth:`kept_words` gives those of all."""
         check_choice("label", label, self.labels)
-        kept = self.kept(rule, min_z=min_z, level=level)
-        return self._rows([self.labels.index(label)], n, kept, rule)
+        kept = self.kept(criterion, min_z=min_z, level=level)
+        return self._rows([self.labels.index(label)], n, kept, criterion)
 
     def kept_words(
         self,
         n: int | None = None,
         *,
-        rule: Rule = "z",
+        criterion: Criterion = "z",
         min_z: float = 3.0,
         level: float = 0.05,
     ) -> pl.DataFrame:
-        """Give the words that go with each label; highest z first, or smallest p with such a rule.
+        """Give the words that go with each label; highest z first, or smallest p.
 
         A label without values has one row without a word, with its reason.
 
@@ -246,7 +248,7 @@ class LogOdds(Result):
         ----------
         n
             Most words per label; None: all.
-        rule, min_z, level
+        criterion, min_z, level
             Which words are given; see :meth:`kept`.
 
         Returns
@@ -257,10 +259,12 @@ class LogOdds(Result):
             ``p_holm`` and ``p_bh`` (see :attr:`p`); ``count``, uses of the word with the label, and
             ``share``, these over all words with the label.
         """
-        kept = self.kept(rule, min_z=min_z, level=level)
-        return self._rows(range(len(self.labels)), n, kept, rule)
+        kept = self.kept(criterion, min_z=min_z, level=level)
+        return self._rows(range(len(self.labels)), n, kept, criterion)
 
-    def _rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
+    def _rows(
+        self, labels: Iterable[int], n: int | None, kept: Bools, criterion: Criterion
+    ) -> pl.DataFrame:
         at, of = [], []
         for k in labels:
             # A label without values has one row without a word.
@@ -269,7 +273,7 @@ class LogOdds(Result):
                 own = np.flatnonzero(kept[k])
                 # Equal ones: in the order of the alphabet, whatever the order of the texts.
                 by_name = np.array([self.words[w] for w in own], dtype=str)
-                first = -self.z[k][own] if rule == "z" else self.p[k][own]
+                first = -self.z[k][own] if criterion == "z" else self.p[k][own]
                 own = own[np.lexsort((by_name, -self.z[k][own], first))][:n]
             at += [k] * own.size
             of += own.tolist()
@@ -310,11 +314,11 @@ class LogOdds(Result):
         )
 
     def first_words(
-        self, n: int = 5, *, rule: Rule = "z", min_z: float = 3.0, level: float = 0.05
+        self, n: int = 5, *, criterion: Criterion = "z", min_z: float = 3.0, level: float = 0.05
     ) -> Table:
         """Give a table with a row per label: its texts, how many words go with it, the first n."""
-        n_words = self.kept(rule, min_z=min_z, level=level).sum(axis=1)
-        first = self.kept_words(n, rule=rule, min_z=min_z, level=level)
+        n_words = self.kept(criterion, min_z=min_z, level=level).sum(axis=1)
+        first = self.kept_words(n, criterion=criterion, min_z=min_z, level=level)
         said: dict[str, list[str]] = {name: [] for name in self.labels}
         for label, word, z in first.select("label", "word", "z").iter_rows():
             said[label].append(f"{shown(word, 20)} ({z:.1f})")
@@ -393,7 +397,7 @@ def _count_and_test(
 
 def _shown(
     odds: LogOdds,
-    rule: Rule,
+    criterion: Criterion,
     min_z: float,
     label: str | None,
     top: int | None,
@@ -401,16 +405,16 @@ def _shown(
 ) -> LogOdds:
     """Show the words of all labels and the first of each, or the words of one label."""
     if label is None:
-        frame = odds.kept_words(rule=rule, min_z=min_z)
+        frame = odds.kept_words(criterion=criterion, min_z=min_z)
     else:
-        frame = odds.top(label, None, rule=rule, min_z=min_z)
-    which = wording.rule_text(rule, min_z)
+        frame = odds.top(label, None, criterion=criterion, min_z=min_z)
+    which = wording.criterion_text(criterion, min_z)
     sentences = [wording.odds_text(len(odds.labels), len(odds.words), odds.n_all, which)]
     tables: tuple[Table, ...]
     if label is None:
         labels = list(odds.labels)
         words = Table("words", f"Words with {which}.", frame, _WORDS, limit=0)
-        tables = (words, odds.first_words(top or 5, rule=rule, min_z=min_z))
+        tables = (words, odds.first_words(top or 5, criterion=criterion, min_z=min_z))
         title = wording.EACH_LABEL
     else:
         labels, at = [label], odds.labels.index(label)
@@ -467,7 +471,7 @@ def log_odds(
     paper_compat: bool = False,
     text: str = "text",
     confidence: float = 0.95,
-    rule: Rule = "z",
+    criterion: Criterion = "z",
     min_z: float = 3.0,
     label: str | None = None,
     top: int | None = None,
@@ -517,7 +521,7 @@ def log_odds(
         Column of the stimuli that holds the texts, for ratings.
     confidence
         Coverage of the intervals of the log odds ratio.
-    rule
+    criterion
         Which words the tables have: by z (see `min_z`), or by a corrected p-value up to 0.05.
     min_z
         Lowest z of a word.
@@ -531,7 +535,7 @@ def log_odds(
     LogOdds
         A label that is never used, or that all texts have, is ``nan`` with a status.
 
-        ``top(label, n)`` and ``kept_words(n)`` give tables of words, ``kept(rule)`` which
+        ``top(label, n)`` and ``kept_words(n)`` give tables of words, ``kept(criterion)`` which
         words go with which labels; ``delta``, ``z``, ``p``, ``p_holm``, ``p_bh`` and
         ``count`` have the shape (labels, words), ``null_sd`` the shape (labels,).
 
@@ -595,7 +599,7 @@ def log_odds(
         raise unknown_name("label", label, given.labels[:n_labels])
     odds = _count_and_test(tokens, given, n_labels, "; ".join(words), confidence)
     taxonomy = texts.taxonomy if isinstance(texts, Ratings) else None
-    return _shown(odds, rule, min_z, label, top, {} if taxonomy is None else taxonomy.polarity)
+    return _shown(odds, criterion, min_z, label, top, {} if taxonomy is None else taxonomy.polarity)
 
 
 def _tokens(

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from affectlab.core.words import plural
 
-Rule: TypeAlias = Literal["z", "holm", "bh"]
+Criterion: TypeAlias = Literal["z", "holm", "bh"]
 """What chooses words: a least z, or p after Holm's or Benjamini and Hochberg's correction."""
 
 EACH_LABEL = "Words that go with each label"
@@ -17,9 +17,9 @@ ONCE_PER_RATER = "each text once per rater"
 _CORRECTIONS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
 
 
-def rule_text(rule: Rule, min_z: float) -> str:
+def criterion_text(criterion: Criterion, min_z: float) -> str:
     """Say which words are chosen."""
-    return f"z ≥ {min_z:g}" if rule == "z" else f"p ≤ 0.05 after {_CORRECTIONS[rule]}"
+    return f"z ≥ {min_z:g}" if criterion == "z" else f"p ≤ 0.05 after {_CORRECTIONS[criterion]}"
 
 
 def odds_text(n_labels: int, n_words: int, n_texts: int, which: str) -> str:

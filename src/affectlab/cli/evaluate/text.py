@@ -71,8 +71,6 @@ def text(
         FILE holds ratings: reactions of a model, and of people as references.
     rater
         With --reactions: the model; without it all models.
-    raters
-        With --reactions: table of raters, models too (rater, rater_kind, …).
     stimuli
         With --reactions: table of stimuli (stimulus, image, caption, …).
     candidate
@@ -83,10 +81,15 @@ def text(
         Column of image files; by default image, file or path.
     item
         Column of names; by default item, stimulus or id.
-    images
-        Folder of the images; without it that of FILE.
     set_aside
         Leave out rows that cannot be scored, and count them, instead of stopping.
+
+    Other Parameters
+    ----------------
+    raters
+        With --reactions: table of raters, models too (rater, rater_kind, …).
+    images
+        Folder of the images; without it that of FILE.
     cache
         Folder that keeps encoded texts and images from run to run.
     batch

@@ -194,7 +194,7 @@ def faces(
             "per_label": table,
             "level": None if not intervals or bank.intervals is None else bank.intervals.level,
             "answers": ratings.raters["answers"][0],
-            "steps": ratings.history,
+            "steps": [one.to_dict() for one in ratings.history],
             "notes": notes,
         },
         notes,

@@ -85,38 +85,12 @@ def reactions(
         Ask a vision-language model instead: openai/…, openai-api/NAME/…, as rate vlm.
     text_only
         The language model alone; no image is opened.
-    likelihood
-        Write nothing new: how likely are these reactions, of people or models, to the pairs of
-        FILE?
-    emotion
-        Column with the emotion; by default emotion or label.
-    images
-        Folder of the images; by default that of FILE.
     limit
         Only the first rows, this many; with --likelihood the first reactions.
     temperature
         Temperature to draw with; 0: always the likeliest token, as in the paper.
-    top_p
-        Draw from the likeliest tokens of this probability together.
-    n
-        Reactions to each item.
-    max_tokens
-        Most tokens of a reaction; by default 19, as in the paper, with --vlm 100.
     examples
         Reactions of people, from which each prompt gets examples about other pairs.
-    shots
-        Examples in each prompt.
-    batch_size
-        Answers at a time.
-    device
-        Where the model computes.
-    precision
-        What weights are held in.
-    ledger
-        Where answers are kept, so that a run goes on; by default beside --out. With --vlm a
-        folder.
-    rater
-        Name of the rater.
     base_url
         Address of the server, such as http://localhost:8000/v1.
     key_env
@@ -129,6 +103,35 @@ def reactions(
         Dollars per million tokens of answers.
     dry_run
         Print one prompt, tokens and cost to expect; ask nobody.
+    likelihood
+        Write nothing new: how likely are these reactions, of people or models, to the pairs of
+        FILE?
+
+    Other Parameters
+    ----------------
+    emotion
+        Column with the emotion; by default emotion or label.
+    images
+        Folder of the images; by default that of FILE.
+    top_p
+        Draw from the likeliest tokens of this probability together.
+    n
+        Reactions to each item.
+    max_tokens
+        Most tokens of a reaction; by default 19, as in the paper, with --vlm 100.
+    shots
+        Examples in each prompt.
+    batch_size
+        Answers at a time.
+    precision
+        What weights are held in.
+    ledger
+        Where answers are kept, so that a run goes on; by default beside --out. With --vlm a
+        folder.
+    rater
+        Name of the rater.
+    device
+        Where the model computes.
     """
     if (model is None) == (vlm is None):
         raise InputError("expected either --model or --vlm")
@@ -202,7 +205,8 @@ def _write(
     if n_cut:
         warnings.append(
             f"{plural(n_cut, 'reaction')} of {len(frame):,} {'was' if n_cut == 1 else 'were'} cut "
-            f"at {plural(generator.decoding.max_new_tokens, 'token')}; --max-tokens lets them end"
+            f"at {plural(generator.decoding.max_new_tokens, 'token')}; more --config max_tokens= "
+            "lets them end"
         )
     if n_empty:
         warnings.append(f"{plural(n_empty, 'reaction')} of {len(frame):,} without any text")

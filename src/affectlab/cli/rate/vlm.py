@@ -1,4 +1,4 @@
-"""``affectlab rate vlm`` and ``affectlab rate hinted``: vision-language models answer."""
+"""``affectlab rate vlm`` and ``affectlab emonet-face hinted``: vision-language models answer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
         f"{count(plan.most_output_tokens)} at most"
     )
     out.show(
-        "cost: not known; --price-in and --price-out say it per million tokens"
+        "cost: not known; --config price_in= and price_out= say it per million tokens"
         if plan.cost is None
         else f"cost: about ${plan.cost:,.4f}, at most ${plan.most_cost:,.4f}"
     )
@@ -133,21 +133,12 @@ def vlm(
         Folder for ratings.parquet and the ledger, from which a run goes on.
     protocol
         How it is asked: a name, or a TOML file.
-    style
-        With solved examples, or without.
     examples
         Solved examples for multi-shot: a TOML file.
     at_most
         Most labels above 0, such as 5.
-    left_out
-        What a label without a value means. By default zero with --at-most, else what the protocol
-        says.
-    reasons
-        Ask for reasons.
     structured
         Let the provider hold the model to the schema.
-    shuffle
-        Draw the order of labels for each image by --seed, or keep the protocol's.
     rater
         Name of the rater; by default model and style.
     price_in
@@ -158,14 +149,10 @@ def vlm(
         Questions under way at once.
     per_minute
         Most questions a minute.
-    tries
-        Attempts after transport errors.
     patience
         Stop after so many questions in a row without an answer, or first answers without use.
     limit
         Only the first images, this many.
-    control
-        no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given again.
     repeats
         Times each question of the main run is asked.
     again
@@ -174,9 +161,25 @@ def vlm(
         Leave out broken images, and count them.
     dry_run
         Print one prompt, tokens and cost to expect; ask nobody.
+    control
+        no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given again.
+
+    Other Parameters
+    ----------------
+    style
+        With solved examples, or without.
+    left_out
+        What a label without a value means. By default zero with --at-most, else what the protocol
+        says.
+    shuffle
+        Draw the order of labels for each image by --seed, or keep the protocol's.
+    tries
+        Attempts after transport errors.
+    reasons
+        Ask for reasons.
     """
     if (asking.get("style") == "multi-shot") != (examples is not None):
-        raise InputError("--style multi-shot and --examples go together; expected both or none")
+        raise InputError("style=multi-shot and --examples go together; expected both or none")
     asked = load_protocol(protocol)
     asker = VlmRater(
         model,
@@ -265,7 +268,7 @@ def _show_vlm(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     out.show("", f"tokens: {', '.join(parts)}" if parts else "tokens: not said by the provider")
     cost = run.cost
     if cost is None:
-        said = "not known; --price-in and --price-out say it per million tokens"
+        said = "not known; --config price_in= and price_out= say it per million tokens"
     else:
         rest = "" if not run.n_uncounted else " and what was not counted"
         said = f"${cost:,.4f}{rest}"
@@ -330,6 +333,9 @@ def hinted(
         Dollars per million tokens of answers.
     concurrency
         Questions under way at once.
+
+    Other Parameters
+    ----------------
     again
         Outcomes to ask about again although they are in the folder, such as refused.
     """

@@ -45,7 +45,7 @@ def prompts(
     words: Count | None = None,
     plan: Path | None = None,
     fill: Path | None = None,
-    target: Count | None = None,
+    per_label: Count | None = None,
     decisions: Path | None = None,
     undecided: str = "coming",
     coverage: Path | None = None,
@@ -53,7 +53,7 @@ def prompts(
 ) -> None:
     """Make prompts for pictures of faces: labels, genders, ages and ethnicities in exact shares.
 
-    With --fill and --target it aims at what accepted pictures lack, label by label and group by
+    With --fill and --per-label it aims at what accepted pictures lack, label by label and group by
     group, and the names go on from those of the manifest.
 
     Parameters
@@ -73,8 +73,8 @@ def prompts(
     plan
         TOML file with sentences, ages and shares.
     fill
-        Manifest of pictures: make prompts for what they lack of --target.
-    target
+        Manifest of pictures: make prompts for what they lack of --per-label.
+    per_label
         With --fill: accepted pictures wanted of each label.
     decisions
         With --fill: what a review decided; only pictures that it kept count.
@@ -85,24 +85,24 @@ def prompts(
     """
     told = load_prompt_plan(plan)
     if (fill is None) == (number is None):
-        raise InputError("expected either the number of prompts, or --fill with --target")
-    if (fill is None) != (target is None) or (decisions is not None and fill is None):
-        raise InputError("--fill and --target go together, and --decisions goes with them")
+        raise InputError("expected either the number of prompts, or --fill with --per-label")
+    if (fill is None) != (per_label is None) or (decisions is not None and fill is None):
+        raise InputError("--fill and --per-label go together, and --decisions goes with them")
     if fill is not None and neutral:
         raise InputError("--fill has no neutral faces; leave out --neutral")
     if neutral and (labels or words):
         raise InputError("--neutral has no labels and no words; leave out --labels and --words")
     waiting = 0
     with out.progress("prompts"):
-        if fill is not None and target is not None:
+        if fill is not None and per_label is not None:
             weights = _weights(labels)
             if weights is not None and set(weights.values()) != {1.0}:
                 raise InputError(
-                    "--labels: with --fill labels have no weights; --target says how many"
+                    "--labels: with --fill labels have no weights; --per-label says how many"
                 )
             made, waiting = fill_manifest(
                 fill,
-                target,
+                per_label,
                 decisions,
                 # A way that is not known is refused there.
                 undecided=cast("Undecided", undecided),
@@ -276,7 +276,7 @@ def coverage(
         Folder of the table and the figures.
     decisions
         What a review decided; only pictures that it kept count.
-    target
+    per_label
         Accepted pictures wanted of each label; without it their mean.
     least
         Share of what is due below which a cell is under-covered.
@@ -321,7 +321,7 @@ def coverage(
         {
             **{n: int(whole[n].sum()) for n in ("n_prompts", "n_images", "n_accepted")},
             "n_awaiting_review": waiting,
-            "target": found.target,
+            "per_label": found.per_label,
             "under_covered": short,
             "files": [to / "coverage.csv", *files],
         }

@@ -69,18 +69,21 @@ def build(
         Folder for review and tables.
     words
         Words in a block.
-    pack
-        Put short texts together until a block is full.
     column
         Column of the texts in tables.
     lexicon
         TOML file of emotion words, instead of ours.
     labels
         Number of labels to propose; without it, as many as the terms fall into.
-    min_blocks
-        Blocks that must name a term for a label.
     model
         Language model that finds the terms, in place of the lexicon.
+
+    Other Parameters
+    ----------------
+    pack
+        Put short texts together until a block is full.
+    min_blocks
+        Blocks that must name a term for a label.
     """
     known = load_lexicon(lexicon)
     read = read_texts(texts, column=column)

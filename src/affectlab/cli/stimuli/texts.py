@@ -85,7 +85,7 @@ class Pilot:
                 f"plan {plan.name}: none of its steps needs the predictions of a pilot"
             )
         if until is not None:
-            raise InputError("--until and a pilot: expected one of them; a pilot stops by itself")
+            raise InputError("until and a pilot: expected one of them; a pilot stops by itself")
 
     def take(
         self, go: Callable[..., Curation], plan: CurationPlan, folder: Path, *, resume: bool
@@ -222,16 +222,19 @@ def curate(
         decision (keep, drop).
     near_duplicates
         Drop texts that are nearly the same.
-    until
-        Stop after this step.
-    draw
-        Also draw this many of the comments left into pilot.csv.
     runner
         native, ray or ray://host:port.
     partitions
         Pieces of work on Ray.
     strict
         End at the first line that cannot be read.
+
+    Other Parameters
+    ----------------
+    until
+        Stop after this step.
+    draw
+        Also draw this many of the comments left into pilot.csv.
     restart
         Use nothing of an earlier run in the folder.
     """

@@ -68,8 +68,6 @@ def frames(
         Without staircases: difference of pictures, ssim or rmse.
     jnds
         JNDs from peak to neutral: 1 JND is this part of the whole.
-    jnd
-        1 JND as a number of the difference, instead.
     along
         What adds up to 1 JND: steps from frame to frame, or the difference from the ends.
     crossed
@@ -77,9 +75,6 @@ def frames(
         transition out.
     direction
         How it was filmed; find looks for the peak, supposing rest in the first frame.
-    ends
-        Choose peak and neutral from so many frames at each end, the most typical; otherwise 5
-        where there are 13 or more frames, or 1. With staircases always 1.
     layout
         What the source is; auto looks.
     names
@@ -98,6 +93,14 @@ def frames(
         Stop at the first transition that cannot be used.
     overwrite
         Remove what an earlier run made, and begin anew.
+
+    Other Parameters
+    ----------------
+    jnd
+        1 JND as a number of the difference, instead.
+    ends
+        Choose peak and neutral from so many frames at each end, the most typical; otherwise 5
+        where there are 13 or more frames, or 1. With staircases always 1.
     """
     if source.is_dir() and to.resolve().is_relative_to(source.resolve()):
         raise InputError(f"--out {to} lies in {source}; expected a folder beside it")
@@ -161,11 +164,11 @@ def _sampling(
     if candidates is not None:
         if staircases is not None or five["jnd"] is not None:
             raise InputError(
-                "--candidates takes frames for staircases to come; leave out --staircases and --jnd"
+                "--candidates takes frames for staircases to come; leave out --staircases and jnd"
             )
         return Candidates(candidates, **settings)
     if staircases is not None and five["jnd"] is not None:
-        raise InputError("--staircases say what 1 JND is; leave out --jnd")
+        raise InputError("--staircases say what 1 JND is; leave out jnd")
     known = None if staircases is None else read_jnds(staircases)
     if known is not None and (left := sum(one.n_left for one in known.values())):
         out.note(f"{left:,} staircases were not finished or are not valid, and do not count")

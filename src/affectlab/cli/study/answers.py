@@ -6,10 +6,12 @@ import sys
 from dataclasses import asdict
 from getpass import getpass
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
 from affectlab.cli._output import Output, write_table
+from affectlab.core.errors import InputError
 from affectlab.core.render.grid import Table
 from affectlab.core.types import Count
 from affectlab.core.words import plural
@@ -174,79 +176,56 @@ _COUNTED = ("files", "n_ratings", "n_raters")
 _BY = "command line"
 
 
-def add(
-    out: Output, study: Path, name: str, *, role: str = "viewer", database: str | None = None
+Change = Literal["list", "add", "role", "password", "remove"]
+
+
+def user(
+    out: Output,
+    study: Path,
+    change: Change = "list",
+    name: str | None = None,
+    *,
+    role: str = "viewer",
+    database: str | None = None,
 ) -> None:
-    """Add an account; the password is asked for, or read from standard input.
+    """List the accounts that may look at the dashboard, or change one; its logins end.
+
+    Passwords are asked for, or read from standard input.
 
     Parameters
     ----------
+    change
+        list, add, role, password or remove.
     name
         Name of the account.
     role
-        viewer sees; researcher also accepts, rejects and pauses; owner also closes the study and
-        manages accounts.
+        With add and role: viewer sees; researcher also accepts, rejects and pauses; owner also
+        closes the study and manages accounts.
     """
+    if (name is None) != (change == "list"):
+        raise InputError(f"study user {change}: expected {'no' if name else 'a'} name behind it")
     with open_study(study, database) as store:
-        account = add_account(store, name, _password(), role, by=_BY)
-    out.show(f"{account.name}: {account.role}")
-    out.finish({"name": account.name, "role": account.role})
-
-
-def list_(out: Output, study: Path, *, database: str | None = None) -> None:
-    """List the accounts."""
-    with open_study(study, database) as store:
-        found = list_accounts(store)
-    rows = [{"name": one.name, "role": one.role} for one in found]
-    if rows:
-        out.show_frame(pl.DataFrame(rows), ["name", "role"], most=len(rows))
-    else:
-        out.show("There is no account yet.")
-    out.finish(rows)
-
-
-def role(out: Output, study: Path, name: str, role: str, *, database: str | None = None) -> None:
-    """Give an account another role.
-
-    Parameters
-    ----------
-    name
-        Name of the account.
-    role
-        viewer, researcher or owner.
-    """
-    with open_study(study, database) as store:
-        set_role(store, name, role, by=_BY)
-    out.show(f"{name}: {role}")
-    out.finish({"name": name, "role": role})
-
-
-def password(out: Output, study: Path, name: str, *, database: str | None = None) -> None:
-    """Give an account another password, asked for or read from standard input; its logins end.
-
-    Parameters
-    ----------
-    name
-        Name of the account.
-    """
-    with open_study(study, database) as store:
-        set_password(store, name, _password(), by=_BY)
-    out.show(f"{name}: the password is changed.")
-    out.finish({"name": name})
-
-
-def remove(out: Output, study: Path, name: str, *, database: str | None = None) -> None:
-    """Remove an account; its logins end.
-
-    Parameters
-    ----------
-    name
-        Name of the account.
-    """
-    with open_study(study, database) as store:
-        remove_account(store, name, by=_BY)
-    out.show(f"{name}: removed")
-    out.finish({"name": name})
+        if name is None:
+            rows = [{"name": one.name, "role": one.role} for one in list_accounts(store)]
+            if rows:
+                out.show_frame(pl.DataFrame(rows), ["name", "role"], most=len(rows))
+            else:
+                out.show("There is no account yet.")
+            out.finish(rows)
+            return
+        if change == "add":
+            done = add_account(store, name, _password(), role, by=_BY).role
+        elif change == "role":
+            set_role(store, name, role, by=_BY)
+            done = role
+        elif change == "password":
+            set_password(store, name, _password(), by=_BY)
+            done = "new password"
+        else:
+            remove_account(store, name, by=_BY)
+            done = "removed"
+    out.show(f"{name}: {done}")
+    out.finish({"name": name, "change": change, "done": done})
 
 
 def _password() -> str:

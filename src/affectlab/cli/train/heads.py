@@ -71,29 +71,10 @@ def heads(
     ----------
     to
         Folder for the model.
-    shape
-        Layers of a head: 128-32, or 1024-512-256.
-    binarised
-        Learn whether an emotion is there, in place of how much of it.
-    aggregate
-        How several raters become one number.
-    tied
-        With --binarised: what half of the raters saw is there, or not, or out.
-    name
-        Name of the model as a rater; by default that of the folder.
-    epochs
-        Epochs at most.
-    big_epochs
-        Epochs of the first stage.
     batch
         Rows per step.
     learning_rate
         Where it begins; it falls on a plateau.
-    early_stopping
-        Stop a head after so many epochs without progress; by default 30 in one stage, never with
-        --big.
-    cap
-        Largest part of the mean bucket of ratings to take from one bucket; 0: all.
     precision
         What matrices are multiplied in.
     device
@@ -104,6 +85,28 @@ def heads(
         Folder for figures of ratings against predictions (PNG, SVG).
     report
         Folder for a report that compares the heads with people on what was kept aside.
+    epochs
+        Epochs at most.
+
+    Other Parameters
+    ----------------
+    shape
+        Layers of a head: 128-32, or 1024-512-256.
+    binarised
+        Learn whether an emotion is there, in place of how much of it.
+    aggregate
+        How several raters become one number.
+    tied
+        With binarised: what half of the raters saw is there, or not, or out.
+    name
+        Name of the model as a rater; by default that of the folder.
+    big_epochs
+        Epochs of the first stage.
+    early_stopping
+        Stop a head after so many epochs without progress; by default 30 in one stage, never with
+        --big.
+    cap
+        Largest part of the mean bucket of ratings to take from one bucket; 0: all.
     """
     if (figures or report) and not (sources.held_out or sources.dev):
         raise InputError(
@@ -262,7 +265,7 @@ def calibrate(
     intervals: Path | None = None,
     absent: Absent | None = None,
     embeddings: Path | None = None,
-    level: float = 0.9,
+    confidence: float = 0.9,
     by: Literal["score", "label"] = "score",
     aggregate: Literal["median", "mean"] = "median",
     encoder: str | None = None,
@@ -291,7 +294,7 @@ def calibrate(
         when not given, else missing.
     embeddings
         The stimuli of --scale and --intervals, embeddings or images.
-    level
+    confidence
         Share of ratings that an interval holds, at least.
     by
         Widths of intervals: by label and height of the score, or by label.
@@ -348,7 +351,7 @@ def calibrate(
             bank.calibrate_intervals(
                 rated,
                 tables[intervals],
-                level,
+                confidence,
                 by=by,
                 how=aggregate,
                 source=intervals.name,

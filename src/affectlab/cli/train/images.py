@@ -190,7 +190,7 @@ def semi(
 
     The folder of the model also holds history.csv, what each epoch reached.
 
-    Section 4.2.2 of To Err Like Human: --strategy s2ver --loss rank --switch converging
+    Section 4.2.2 of To Err Like Human: --strategy s2ver --loss rank --config switch=converging
 
     Parameters
     ----------
@@ -207,6 +207,11 @@ def semi(
     labelled_fraction
         Hide all labels but this share, such as 0.05, to try a strategy out; the hidden ones then
         say how good pseudo-labels are.
+    to
+        Folder for the model.
+
+    Other Parameters
+    ----------------
     ratio
         Unlabelled images per labelled one in a step.
     lam_u
@@ -220,11 +225,9 @@ def semi(
         Of the average of weights that is judged and kept; 0: the weights themselves.
     figures
         Folder for figures of thresholds, use and quality of pseudo-labels.
-    to
-        Folder for the model.
     """
     if training.loss == "cross-entropy" and switch != "start":
-        raise InputError("--switch changes to another loss; expected --loss rank or soft")
+        raise InputError("switch changes to another loss; expected --loss rank or soft")
     own = read_settings(settings)
     run = ImageRun(out, training, to, seed)
     with run.learning(

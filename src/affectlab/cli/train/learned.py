@@ -74,14 +74,8 @@ def difference(
         transformers:FOLDER.
     images
         Folder of the pictures, for --encoder.
-    cache
-        Folder that keeps embeddings from run to run, for --encoder.
     pairs
         Table of the pairs (pairs.csv), where FILE does not say what they are of.
-    scale
-        Scale of the ratings: '0-100 interval'.
-    score
-        How ratings become scores.
     learner
         svr: support vector regression, as in the paper; ridge: least squares; siamese: a projection
         for both faces and a weighted distance.
@@ -91,12 +85,6 @@ def difference(
         Name of the metric as a rater; by default that of the folder.
     test_actors
         Actors that each split tests.
-    splits
-        Draw so many splits of the actors; by default all of them.
-    n_boot
-        Draws of actors for intervals.
-    splits_out
-        Write a row per split and method to this CSV file.
     baseline
         What other metrics say of the same pairs, from affectlab rate difference, to be compared
         with on the same splits; may be given again.
@@ -104,6 +92,21 @@ def difference(
         Write what is predicted of each pair where its actor was kept aside, as ratings.
     to
         Folder for the metric.
+
+    Other Parameters
+    ----------------
+    cache
+        Folder that keeps embeddings from run to run, for --encoder.
+    scale
+        Scale of the ratings: '0-100 interval'.
+    score
+        How ratings become scores.
+    splits
+        Draw so many splits of the actors; by default all of them.
+    n_boot
+        Draws of actors for intervals.
+    splits_out
+        Write a row per split and method to this CSV file.
     """
     if embeddings is not None:
         for option, value in (("encoder", encoder), ("images", images), ("cache", cache)):
@@ -233,17 +236,26 @@ def preference(
     texts
         Table of the texts, for --model: stimulus, text, option_a, system_a, option_b, system_b, as
         for the study.
-    context
-        Column of --texts with what both texts are about.
     examples
         Numbers of pairs to tune on; by default 16,32,64, as far as there are so many.
-    device
-        Where to tune.
     settings
         A setting: epochs=5, learning_rate=1e-5; without --model inner_folds=3 or cs=[0.1, 1]. May
         be given again.
     name
         Name of the metric; by default that of the folder.
+    everyone
+        Take models in, too; without it only people where there are any.
+    to
+        Folder for the metric.
+    table
+        Write the table of what was judged to this CSV file.
+
+    Other Parameters
+    ----------------
+    context
+        Column of --texts with what both texts are about.
+    device
+        Where to tune.
     systems
         The two that are compared, where there are more: human,model.
     system
@@ -259,12 +271,6 @@ def preference(
         Times that folds are drawn anew, with --scores.
     n_boot
         Draws for intervals.
-    everyone
-        Take models in, too; without it only people where there are any.
-    to
-        Folder for the metric.
-    table
-        Write the table of what was judged to this CSV file.
     """
     if (scores is None) == (model is None):
         raise InputError("expected either --scores FILE to weigh metrics, or --model NAME to tune")

@@ -64,29 +64,32 @@ def text(
         levels are trained together.
     soft
         Train on the share of raters who chose each label.
-    agree
-        Number of raters (2), or share of them (0.5), that makes a label true. By default 2 where
-        most texts have several raters.
     settings
         A setting of the back end, such as cost=0.5; may be given again.
     name
         Name of the model as a rater; by default that of the folder.
     thresholds
         How labels are chosen from probabilities.
-    at_least_one
-        Every text gets a label.
-    calibration
-        What makes probabilities true.
     figures
         Folder for reliability diagrams on dev (PNG, SVG).
     report
         Folder for a report: results on dev, confusions, words, a map, the model card.
+    to
+        Folder for the model.
+
+    Other Parameters
+    ----------------
+    agree
+        Number of raters (2), or share of them (0.5), that makes a label true. By default 2 where
+        most texts have several raters.
+    at_least_one
+        Every text gets a label.
+    calibration
+        What makes probabilities true.
     licence
         Licence of the model, for its card.
     set_aside
         Leave out rows that cannot be used, and count them.
-    to
-        Folder for the model.
     """
     # Of several processes that train together, the first alone prints and writes.
     speaks = is_main_process()
@@ -95,7 +98,7 @@ def text(
         raise InputError("--figures draws what is measured on dev; expected --dev as well")
     if soft and agree is not None:
         raise InputError(
-            "--agree says when a label is true, and --soft trains on shares as they are; expected "
+            "agree says when a label is true, and --soft trains on shares as they are; expected "
             "one of the two"
         )
     if report is not None:

@@ -9,7 +9,6 @@ from affectlab.evaluation.classes.costs import (
     read_costs as read_costs,
 )
 from affectlab.evaluation.classes.from_ratings import classes_of as classes_of
-from affectlab.evaluation.classes.panel import score_variants as score_variants
 from affectlab.evaluation.classes.rules import (
     AnswerTies as AnswerTies,
     Rule as Rule,
@@ -25,4 +24,5 @@ from affectlab.evaluation.classes.score_mapping import (
     list_score_mappings as list_score_mappings,
     load_score_mapping as load_score_mapping,
 )
+from affectlab.evaluation.classes.score_rows import score_variants as score_variants
 from affectlab.evaluation.classes.truth import Truth as Truth, read_truth as read_truth

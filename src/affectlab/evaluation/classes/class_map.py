@@ -10,8 +10,8 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.inference import by_name
 from affectlab.core.types import Floats
-from affectlab.evaluation.classes.panel import Panel
 from affectlab.evaluation.classes.score_mapping import ScoreMapping
+from affectlab.evaluation.classes.score_rows import ScoreRows
 from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
 
 
@@ -73,7 +73,7 @@ class ClassMap:
             made[:, place] = scores[:, column]
         return made
 
-    def panel(self, panel: Panel, offsets: Floats | None = None) -> Panel:
+    def panel(self, panel: ScoreRows, offsets: Floats | None = None) -> ScoreRows:
         """Turn the rows of a panel into scores of classes.
 
         A yes to any of its labels is a yes to a class; a named label is a vote for its class.
@@ -102,13 +102,13 @@ class ClassMap:
             made[:, place] = np.where(answered, np.fmax(made[:, place], nothing), np.nan)
         return panel.with_labels(self.labels, made, None)
 
-    def offered(self, panel: Panel) -> set[int]:
+    def offered(self, panel: ScoreRows) -> set[int]:
         """Give the classes that raters could answer, as far as is known."""
         labels = set(panel.offered.tolist())
         columns = self._columns(panel, self.is_mapped(panel.labels))
         return {place for place, mine in columns.items() if place >= 0 and labels & set(mine)}
 
-    def _columns(self, panel: Panel, mapped: bool) -> dict[int, list[int]]:
+    def _columns(self, panel: ScoreRows, mapped: bool) -> dict[int, list[int]]:
         """Columns of a panel that belong to each class; -1 for those that belong to none."""
         columns: dict[int, list[int]] = {}
         for column, label in enumerate(panel.labels):

@@ -35,7 +35,7 @@ def read_costs(path: str | Path) -> CostMatrix:
     path
         A table whose first column holds the labels and whose other columns are called as the
         labels; or one row per pair, with columns ``label``, ``other`` and ``cost``, as
-        ``affectlab taxonomy costs --out`` writes it; or a TOML file with a taxonomy.
+        ``affectlab taxonomy show NAME --costs --out`` writes it; or a TOML file with a taxonomy.
 
     Raises
     ------

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, joined, option, plural
+from affectlab.core.words import joined, option, plural
+from affectlab.evaluation.classes import wording
 from affectlab.evaluation.classes.class_map import ClassMap, class_map
 from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
-from affectlab.evaluation.classes.panel import Panel, panel_of, score_variants
 from affectlab.evaluation.classes.rules import (
     AnswerRule,
     AnswerTies,
@@ -30,6 +30,7 @@ from affectlab.evaluation.classes.rules import (
     no_offsets,
 )
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
+from affectlab.evaluation.classes.score_rows import ScoreRows, score_rows, score_variants
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.people_and_models import (
     check_level,
@@ -60,7 +61,7 @@ CHOSEN = "chosen"
 
 def split_tables(
     ratings: Ratings, models: ModelRatings | None, told_by: str | None
-) -> tuple[Panel | None, list[Ratings]]:
+) -> tuple[ScoreRows | None, list[Ratings]]:
     """Panel of the people and tables of the models, without the rater who tells the truth.
 
     People may be absent, and may have answered in another form than models; so this asks less of
@@ -80,7 +81,7 @@ def split_tables(
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"rater {twice!r} is in both tables; expected a name of its own for each")
-    return None if people is None else panel_of(people), judged
+    return None if people is None else score_rows(people), judged
 
 
 def judged_panels(
@@ -89,7 +90,7 @@ def judged_panels(
     limits: Thresholds | None,
     *,
     multilabel: bool,
-) -> list[Panel]:
+) -> list[ScoreRows]:
     """Panels of the models.
 
     For sets without thresholds, models that say which labels they choose (column ``chosen``)
@@ -103,7 +104,7 @@ def judged_panels(
     elif multilabel and limits is not None and limits.of_shares:
         for table in tables:
             check_shares(table, f"a threshold of {limits.said} is for probabilities")
-    return [panel_of(table) for table in tables]
+    return [score_rows(table) for table in tables]
 
 
 def _chosen_sets(table: Ratings) -> Ratings:
@@ -127,7 +128,7 @@ def _without(table: Ratings, rater: str | None) -> Ratings | None:
 
 
 def neutral_offsets(
-    panel: Panel, classes: ClassMap, truth: Ints | Bools, multilabel: bool
+    panel: ScoreRows, classes: ClassMap, truth: Ints | Bools, multilabel: bool
 ) -> Floats | None:
     """What the mapping takes off the scores of each row, where it looks at neutral stimuli.
 
@@ -169,38 +170,17 @@ def truth_notes(decided: Decided, settings: TruthRule, *, of_people: bool) -> li
     notes = []
     tied = int(decided.tied.sum())
     if tied:
-        done = {
-            "leave_out": "left out",
-            "first": "given the first of them in the order of the taxonomy (without one, by name)",
-            "random": "given one of them at random",
-        }[settings.ties]
-        notes.append(
-            f"{plural(tied, 'stimulus', 'stimuli')} with several highest classes in the truth: "
-            f"{done}"
-        )
+        notes.append(wording.tied_truth(tied, settings.ties))
     scarce = int((decided.size < settings.min_people).sum())
     if scarce:
-        notes.append(
-            f"{plural(scarce, 'stimulus', 'stimuli')} with fewer than "
-            f"{plural(settings.min_people, 'person', 'people')}: left out"
-        )
+        notes.append(wording.few_people(scarce, settings.min_people))
     gone = ~decided.known & ~decided.tied & (decided.size >= settings.min_people)
     if gone.any():
-        why = "majority or true class" if settings.rule == "majority" else "true class"
-        notes.append(f"{plural(int(gone.sum()), 'stimulus', 'stimuli')} without a {why}: left out")
+        notes.append(wording.no_truth(int(gone.sum()), settings.rule == "majority"))
     alone = int((decided.known & (decided.size == 1)).sum())
     if of_people and alone:
-        all_known = plural(int(decided.known.sum()), "stimulus", "stimuli")
-        notes.append(f"the truth of {count(alone)} of {all_known} rests on one person")
+        notes.append(wording.one_person(alone, int(decided.known.sum())))
     return notes
-
-
-def offset_note(neutral: str | None, raters: Sequence[str]) -> str:
-    """Say that the truth was used to take neutral means off."""
-    return (
-        f"means over stimuli whose truth is {neutral!r} were taken off the scores of "
-        f"{joined(raters)}: this uses the truth, each such stimulus left out of its own mean"
-    )
 
 
 def answer_notes(
@@ -219,16 +199,10 @@ def answer_notes(
     ties
         What was done with ties.
     """
-    done = {
-        "random": "one of them was taken at random",
-        "first": "the first in the order of the taxonomy (without one, by name) was taken",
-        "missing": "taken as no answer",
-    }[ties]
     said = {
-        f"several highest classes in answers, of which {done}": tied,
-        "answers that name a label of no class, taken as no answer": outside,
-        "labels that were not answered, which is not taken as 0 "
-        f"({option('absent', 'zero')} does that)": partly,
+        wording.tied_answers(ties): tied,
+        wording.OUTSIDE: outside,
+        wording.partly_answered(): partly,
     }
     notes = []
     for text, counts in said.items():
@@ -241,7 +215,7 @@ def answer_notes(
     return notes
 
 
-def _n_partly(panel: Panel, given: Decided, rows: Bools) -> int:
+def _n_partly(panel: ScoreRows, given: Decided, rows: Bools) -> int:
     """Count the stimuli of a rater of which some label was not answered."""
     if panel.form == "nominal" or not rows.any():
         return 0
@@ -476,7 +450,7 @@ def classes_of(
         mapped = classes.panel(placed, offsets)
         given = reading.decide(mapped, classes, rng)
         if offsets is not None and classes.mapping is not None:
-            notes.append(offset_note(classes.mapping.neutral_class, placed.raters))
+            notes.append(wording.neutral_means(classes.mapping.neutral_class, placed.raters))
         for place, rater in enumerate(panel.raters):
             rows = mapped.rater == place
             raters.append(rater)
@@ -525,8 +499,8 @@ def classes_of(
 
 
 def _notes_of_names(
-    judged: Sequence[Panel],
-    told: Panel,
+    judged: Sequence[ScoreRows],
+    told: ScoreRows,
     classes: ClassMap,
     parts: Sequence[tuple[NDArray[Any], Bools]],
     whose: str,
@@ -567,7 +541,7 @@ def _notes_of_names(
     return [*notes, *_notes_of_stimuli(judged, told, whose)]
 
 
-def _notes_of_stimuli(judged: Sequence[Panel], told: Panel, whose: str) -> list[str]:
+def _notes_of_stimuli(judged: Sequence[ScoreRows], told: ScoreRows, whose: str) -> list[str]:
     found = []
     for panel in judged:
         for place, rater in enumerate(panel.raters):
@@ -577,7 +551,7 @@ def _notes_of_stimuli(judged: Sequence[Panel], told: Panel, whose: str) -> list[
     return list(filter(None, found))
 
 
-def _said(source: TruthSource, settings: TruthRule, panel: Panel, decided: Decided) -> str:
+def _said(source: TruthSource, settings: TruthRule, panel: ScoreRows, decided: Decided) -> str:
     """Say what the truth is, in words."""
     if source.kind != "people" and len(panel.raters) == 1:
         return source.said
@@ -603,7 +577,7 @@ def _spread(
 
 
 def _people(
-    people: Panel,
+    people: ScoreRows,
     truth: Ints | Bools | None,
     settings: TruthRule,
     classes: ClassMap,

@@ -16,7 +16,7 @@ from affectlab.core.files.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import option
 from affectlab.evaluation.classes.class_map import ClassMap
-from affectlab.evaluation.classes.panel import Panel
+from affectlab.evaluation.classes.score_rows import ScoreRows
 from affectlab.taxonomy import Taxonomy
 
 # Which class the answers of several people amount to, with and without one of them.
@@ -277,7 +277,7 @@ class TruthRule:
                 "number of people"
             )
 
-    def said(self, panel: Panel) -> str:
+    def said(self, panel: ScoreRows) -> str:
         """What the rule does, in words."""
         if self.multilabel:
             if panel.form == "scale":
@@ -292,7 +292,7 @@ class TruthRule:
             "median": "highest median",
         }[self._rule_for(panel)]
 
-    def _rule_for(self, panel: Panel) -> Rule:
+    def _rule_for(self, panel: ScoreRows) -> Rule:
         scored = panel.form == "scale"
         rule: Rule = self.rule or ("mean" if scored else "plurality")
         if rule == "median" and not scored:
@@ -300,7 +300,7 @@ class TruthRule:
         return rule
 
     def decide(
-        self, panel: Panel, classes: ClassMap, rng: np.random.Generator, *, others: bool = False
+        self, panel: ScoreRows, classes: ClassMap, rng: np.random.Generator, *, others: bool = False
     ) -> Decided:
         """Give the truth of each stimulus; or, for each row, what all `others` of it make."""
         n_stimuli = len(panel.stimuli)
@@ -326,7 +326,7 @@ class TruthRule:
         code, tied = highest(scores, self.ties, rng, classes.order)
         return Decided(code, code >= 0, tied, size)
 
-    def _sets(self, panel: Panel, classes: ClassMap, scores: Floats, size: Ints) -> Decided:
+    def _sets(self, panel: ScoreRows, classes: ClassMap, scores: Floats, size: Ints) -> Decided:
         enough = size >= self.min_people
         if panel.form == "scale":
             if self.threshold is None:
@@ -351,7 +351,7 @@ class AnswerRule:
     def __post_init__(self) -> None:
         check_choice("answer_ties", self.ties, get_args(AnswerTies))
 
-    def decide(self, panel: Panel, classes: ClassMap, rng: np.random.Generator) -> Decided:
+    def decide(self, panel: ScoreRows, classes: ClassMap, rng: np.random.Generator) -> Decided:
         """Give the class, or the set of classes, that each row of a panel of classes answers.
 
         Raises
@@ -383,7 +383,7 @@ def _sets(scores: Floats, limits: Floats | float, enough: Bools, size: Ints) -> 
     return Decided(sets & known[:, None], known, np.zeros(len(size), dtype=bool), size)
 
 
-def no_offsets(panel: Panel) -> Floats:
+def no_offsets(panel: ScoreRows) -> Floats:
     """Offsets of people: what a model's heads say of neutral stimuli is none of theirs."""
     return np.zeros(len(panel.labels))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option, plural
-from affectlab.evaluation.classes.panel import Panel, panel_of
+from affectlab.evaluation.classes.score_rows import ScoreRows, score_rows
 from affectlab.ratings import HUMAN_KINDS, ModelRatings, Ratings, folded, model_tables, read_ratings
 from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.formats import find_format
@@ -38,7 +38,7 @@ class TruthSource:
     """people, rater, attribute, table or given."""
     said: str
     """What it is, in words that a sentence can take."""
-    panel: Panel | None = None
+    panel: ScoreRows | None = None
     """The answers that make it; none yet for people."""
     taxonomy: Taxonomy | None = None
 
@@ -56,7 +56,7 @@ def _named(kind: str, said: str, names: Mapping[str, tuple[str, ...]]) -> TruthS
         row[[labels.index(name) for name in given]] = 1.0
     nobody = np.zeros(len(names), dtype=np.int64)
     rows, unmapped = np.arange(len(names)), nobody.astype(bool)
-    panel = Panel(
+    panel = ScoreRows(
         (said,), ("truth",), tuple(names), labels, nobody, rows, scores, "nominal", unmapped, False
     )
     return TruthSource(kind, said, panel)
@@ -123,7 +123,7 @@ def truth_source(
     """
     if isinstance(truth, Ratings):
         name = truth.source or "the table of truth"
-        return TruthSource("table", name, panel=panel_of(truth), taxonomy=truth.taxonomy)
+        return TruthSource("table", name, panel=score_rows(truth), taxonomy=truth.taxonomy)
     if isinstance(truth, Mapping):
         names = {
             str(stimulus): (given.strip(),) if isinstance(given, str) else tuple(given)
@@ -189,7 +189,7 @@ def _rater(name: str, ratings: Ratings, models: ModelRatings | None) -> TruthSou
     tables = [ratings, *model_tables(models)]
     for table in tables:
         if name in table.rater_names:
-            panel = panel_of(table.select(raters=name))
+            panel = score_rows(table.select(raters=name))
             return TruthSource("rater", f"rater {name!r}", panel=panel, taxonomy=table.taxonomy)
     kinds = {
         rater: kind

@@ -14,6 +14,7 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
 from affectlab.evaluation.classes import Classes, Costs, Truth, classes_of, judging_of
+from affectlab.evaluation.classification import wording
 from affectlab.evaluation.classification.result import settings_of
 from affectlab.evaluation.preference import random_sides
 from affectlab.ratings import ModelRatings, Ratings
@@ -249,10 +250,7 @@ def both_wrong(
         columns += [*numbers, Text("nearer")]
     return BothWrong(
         (Table("both_wrong", "What both take for another class.", frame, tuple(columns)),),
-        (
-            f"{one} gets {n_wrong[0]:,} of {n_judged:,} wrong and {other} {n_wrong[1]:,}; "
-            f"both {n_both:,}, of which {n_different:,} into different classes.",
-        ),
+        (wording.both_wrong((one, other), n_wrong, n_judged, n_both, n_different),),
         settings=settings_of(classes, matrix),
         systems=(one, other),
         n_judged=n_judged,

@@ -32,6 +32,7 @@ from affectlab.evaluation.classes import (
     Truth,
     judging_of,
 )
+from affectlab.evaluation.classification import wording
 from affectlab.evaluation.classification.estimates import (
     FEWEST_MISTAKES,
     IntervalOfItems,
@@ -194,10 +195,9 @@ class _Pair:
 
 def _verdict(frame: pl.DataFrame, names: tuple[str, str]) -> str:
     """Put a comparison into one sentence."""
-    a, b = names
-    ahead: dict[str, list[str]] = {a: [], b: []}
-    same: dict[float, list[str]] = {}
-    open_questions: list[str] = []
+    ahead: dict[str, list[str]] = {name: [] for name in names}
+    equivalent: dict[str, list[str]] = {}
+    undecided: list[str] = []
     undefined: list[str] = []
     for row in frame.iter_rows(named=True):
         title = CLASSIFICATION_METRICS[row["metric"]].title
@@ -205,32 +205,10 @@ def _verdict(frame: pl.DataFrame, names: tuple[str, str]) -> str:
             undefined.append(title)
         elif row["equivalent"]:
             # A difference may be shown, and yet be too small to matter.
-            same.setdefault(row["margin"], []).append(title)
+            equivalent.setdefault(_plain(row["margin"]), []).append(title)
         else:
-            ahead.get(row["better"], open_questions).append(title)
-    parts = [
-        f"{name} is better than {other} on {joined(ahead[name])}"
-        for name, other in ((a, b), (b, a))
-        if ahead[name]
-    ]
-    parts += [
-        f"{a} and {b} are equivalent on {joined(titles)}, within {_plain(margin)}"
-        for margin, titles in same.items()
-    ]
-    if open_questions:
-        where = joined(open_questions)
-        parts.append(
-            f"on {where} no difference is shown"
-            if parts
-            else f"no difference between {a} and {b} is shown on {where}"
-        )
-    if undefined:
-        verb = "is" if len(undefined) == 1 else "are"
-        parts.append(f"{joined(undefined)} {verb} not defined")
-    sentence = "; ".join(parts) or "no metric was compared"
-    # Names of models stay as they are written; a sentence of ours starts with a capital.
-    start = sentence.startswith(("no ", "on "))
-    return (sentence[0].upper() + sentence[1:] if start else sentence) + "."
+            ahead.get(row["better"], undecided).append(title)
+    return wording.comparison(*names, ahead, equivalent, undecided, undefined)
 
 
 def _plain(margin: float) -> str:
@@ -562,18 +540,7 @@ def _together_in_words(frame: pl.DataFrame, said: Sequence[str]) -> str:
         better = [name for name in group["better"].unique(maintain_order=True) if name]
         if len(better) == 1:
             wins.setdefault(better[0], []).append(str(b if better[0] == a else a))
-    if not wins:
-        return (
-            f"No model is shown to be better than another in {len(said)} pairs (p values "
-            "adjusted for all pairs and metrics)."
-        )
-    parts = [
-        f"{winner} is better than {joined(losers)}"
-        for winner, losers in sorted(wins.items(), key=lambda entry: -len(entry[1]))
-    ]
-    rest = len(said) - sum(map(len, wins.values()))
-    tail = "" if not rest else f"; {rest} of {len(said)} pairs are not decided one way"
-    return f"{joined(parts)} on at least one measure and worse on none{tail}."
+    return wording.winners(wins, len(said))
 
 
 def compare_models(
@@ -622,37 +589,42 @@ def compare_models(
     costs
         What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), ``people`` (how
         they confuse the classes), or a file with a matrix; by default what the taxonomy has.
-    groups
-        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     label_map
         How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
         name such as ``emonet_face--ferd``.
     scores
         Columns of scores to use in place of ``value``; each is judged.
+    margin
+        Difference up to which two models count as equivalent.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    cluster
+        What stimuli belong to, as for :func:`evaluate_classification`: clusters are left out and
+        traded whole.
+    n_boot
+        Bootstrap replicates over stimuli; 0 gives no interval.
+    seed
+        As for :func:`compare_predictions`.
+
+    Other Parameters
+    ----------------
+    groups
+        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     missing
         Stimuli that a model did not answer: compare on those common to all models (``common``) or
         to the two (``own``), or count them as mistakes (``wrong``).
     metrics
         By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow; every metric
         is one more test to adjust for.
-    margin
-        Difference up to which two models count as equivalent.
     alpha
         Level of the tests.
-    rule
-        How people make the truth; by default plurality, and for ratings the highest mean.
     min_people
         People needed for a truth.
     ties
         Ties in the truth of people.
     answer_ties
         Ties in the answers of models.
-    cluster
-        What stimuli belong to, as for :func:`evaluate_classification`: clusters are left out and
-        traded whole.
-    n_boot
-        Bootstrap replicates over stimuli; 0 gives no interval.
-    n_permutations, confidence, seed
+    n_permutations, confidence
         As for :func:`compare_predictions`.
 
     Raises
@@ -777,16 +749,10 @@ def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> pl.D
 
 def _pair_verdict(rows: pl.DataFrame, a: str, b: str) -> str:
     """Say on what one of two models is better."""
-    shown: dict[str, list[str]] = {}
+    better: dict[str, list[str]] = {}
     for row in rows.filter(pl.col("better") != "").iter_rows(named=True):
-        values = [number(row["value_a"]), number(row["value_b"])]
+        values = [row["value_a"], row["value_b"]]
         first, second = values if row["better"] == a else reversed(values)
-        shown.setdefault(row["better"], []).append(f"{row['title']} ({first} against {second})")
-    stimuli = f"({rows['n_items'][0]:,} stimuli)"
-    if not shown:
-        return f"Neither {a} nor {b} is shown to be better on {joined(rows['title'])} {stimuli}."
-    parts = [
-        f"{winner} is better than {b if winner == a else a} on {joined(titles)}"
-        for winner, titles in shown.items()
-    ]
-    return f"{joined(parts)} {stimuli}."
+        text = wording.values_of_pair(row["title"], first, second)
+        better.setdefault(row["better"], []).append(text)
+    return wording.pair(a, b, better, joined(rows["title"]), rows["n_items"][0])

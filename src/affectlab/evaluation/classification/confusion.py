@@ -15,7 +15,8 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import percent, plural, shown
+from affectlab.core.words import shown
+from affectlab.evaluation.classification import wording
 from affectlab.evaluation.classification.estimates import checked_counts
 from affectlab.evaluation.classification.labels import (
     LabelSets,
@@ -175,10 +176,10 @@ def _confusion(facts: LabelFacts, counts: NDArray[Any]) -> Confusion:
     if len(labels) <= _GRID:
         tables.append(_grid(labels, counts))
     n = counts.sum()
-    sentence = "There are no items."
+    sentence = wording.NO_ITEMS
     if n:
-        sentence = f"{percent(np.trace(counts) / n, 1)} of {_amount(n)} items have the right label"
-        sentence += _most_frequent(labels, counts) + "."
+        accuracy = np.trace(counts) / n
+        sentence = wording.confusions(_amount(n), accuracy, _most_frequent(labels, counts))
     figure = _figure("Which label is taken for which", sentence, labels)
     return Confusion(
         tuple(tables), (sentence,), (figure,), labels=labels, counts=counts, facts=facts
@@ -191,22 +192,19 @@ def _figure(title: str, sentence: str, labels: Sequence[str], more: str = "") ->
         "confusion",
         "confusion",
         title,
-        f"Rows: true labels; columns: predicted labels; colours: shares of a row.{more}",
+        wording.ROWS_AND_COLUMNS + more,
         sentence,
         {"labels": list(labels)},
     )
 
 
-def _most_frequent(labels: Sequence[str], counts: NDArray[Any]) -> str:
-    """Say which mistake is made most often; nothing where there is none."""
+def _most_frequent(labels: Sequence[str], counts: NDArray[Any]) -> tuple[str, str, str, str] | None:
+    """Give the most frequent mistake, how often it is made, and of how many."""
     wrong = np.where(np.eye(len(labels), dtype=bool), 0, counts)
     if not wrong.any():
-        return ""
+        return None
     row, column = map(int, np.unravel_index(int(wrong.argmax()), wrong.shape))
-    return (
-        f"; {labels[row]} is taken for {labels[column]} most often "
-        f"({_amount(wrong[row, column])} of {_amount(counts[row].sum())})"
-    )
+    return labels[row], labels[column], _amount(wrong[row, column]), _amount(counts[row].sum())
 
 
 def _amount(counted: Any) -> str:
@@ -414,13 +412,12 @@ def multilabel_confusion(
         (Key("label"), *map(Count, columns)),
     )
     n = len(true)
-    sentence = f"{plural(n, 'item')} and {plural(len(names), 'label')}"
-    sentence += _most_frequent(names, counts) + "."
+    sentence = wording.confused_sets(n, len(names), _most_frequent(names, counts))
     figure = _figure(
         "Which label goes with which",
         sentence,
         names,
-        " Where an item has several labels, each true one is set against each predicted one.",
+        wording.SETS_OF_LABELS,
     )
     return MultilabelConfusion(
         (replace(long_table(names, counts), limit=0), per_label),

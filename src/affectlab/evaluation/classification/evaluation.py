@@ -20,7 +20,7 @@ from affectlab.core.interface.spelling import spelled
 from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, option, plural, some
+from affectlab.core.words import joined, option
 from affectlab.evaluation.classes import (
     NO_ANSWER,
     AnswerTies,
@@ -35,6 +35,7 @@ from affectlab.evaluation.classes import (
     classes_of,
     judging_of,
 )
+from affectlab.evaluation.classification import wording
 from affectlab.evaluation.classification.confusion import (
     Confusion,
     MultilabelConfusion,
@@ -106,15 +107,11 @@ def judged_on(classes: Classes, judging: Judging, missing: Missing) -> Judged:
     if missing == "wrong":
         return _gaps_as_mistakes(classes, judging, answered, predicted)
     spoken = {rater: known for rater, known in answered.items() if known.any()}
-    notes = [
-        f"{rater} answered no stimulus that has a true class: not judged"
-        for rater in answered
-        if rater not in spoken
-    ]
+    notes = [wording.answered_nothing(rater) for rater in answered if rater not in spoken]
     shares = _sizes(answered)
     if missing == "own":
         if not all(known.all() for known in answered.values()):
-            notes.append(f"each model is judged on what it answered: of {n:,} stimuli {shares}")
+            notes.append(wording.own_answers(n, shares))
         return Judged(judging, answered, predicted, notes, False)
     common = np.logical_and.reduce(list(spoken.values())) if spoken else np.zeros(n, dtype=bool)
     if spoken and not common.any():
@@ -123,11 +120,8 @@ def judged_on(classes: Classes, judging: Judging, missing: Missing) -> Judged:
             f"{shares}); judge each on its own ({option('missing', 'own')})"
         )
     if spoken and not common.all():
-        notes.append(
-            f"models are compared on the {plural(int(common.sum()), 'stimulus', 'stimuli')} of "
-            f"{n:,} that "
-            + (f"all of them answered ({shares})" if len(spoken) > 1 else "it answered")
-        )
+        several = shares if len(spoken) > 1 else ""
+        notes.append(wording.common_answers(int(common.sum()), n, several))
     rows = {rater: common & (rater in spoken) for rater in answered}
     return Judged(judging, rows, predicted, notes, True)
 
@@ -140,8 +134,7 @@ def _gaps_as_mistakes(
 ) -> Judged:
     """Take what a model did not answer for a class of its own, which is never true."""
     notes = [
-        f"{rater}: {plural(int((~known).sum()), 'stimulus', 'stimuli')} of {len(known):,} not "
-        "answered, taken as mistakes" + (", as costly as the worst one" if judging.costs else "")
+        wording.gaps_as_mistakes(rater, int((~known).sum()), len(known), judging.costs is not None)
         for rater, known in answered.items()
         if not known.all()
     ]
@@ -386,14 +379,34 @@ def evaluate_classification(
 
         In Python also a :class:`~affectlab.taxonomy.CostMatrix`. Without any, severity is not
         judged.
-    groups
-        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     missing
         Stimuli that a model did not answer: judge models on those common to all (``common``), each
         on its own (``own``), or count them as mistakes (``wrong``).
 
         Then they are as costly as the worst mistake. People are always judged on what they
         answered.
+    threshold
+        For sets of classes: score from which on a class is answered; a number, or a TOML file with
+        one per label.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    cluster
+        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
+        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
+
+        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
+        several stimuli share. Fewer than five clusters give no interval.
+    n_boot
+        Bootstrap replicates of percentile intervals; 0 gives no interval of either kind.
+
+        Models share the draws where they share the stimuli.
+    seed
+        Seed or generator, for the bootstrap and for ties; the same seed gives the same bytes.
+
+    Other Parameters
+    ----------------
+    groups
+        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     metrics
         Metrics to compute; by default all that the classes allow.
 
@@ -403,13 +416,8 @@ def evaluate_classification(
     soft_labels
         Also compare answers with the distribution of people's answers (see
         :func:`soft_label_metrics`), where people are the truth, and each answer is a class.
-    threshold
-        For sets of classes: score from which on a class is answered; a number, or a TOML file with
-        one per label.
     truth_threshold
         The same for the mean rating of people; by default the threshold.
-    rule
-        How people make the truth; by default plurality, and for ratings the highest mean.
     agree
         For sets of classes: share of people (0.5), or number (2), that makes a class true.
     min_people
@@ -421,20 +429,8 @@ def evaluate_classification(
     interval
         How intervals come about: from leaving out stimuli (``jackknife``), or from bootstrap
         replicates (``percentile``).
-    cluster
-        What stimuli belong to, and are drawn and left out with: a column of the stimulus table, or
-        a mapping from stimulus to cluster; ``"none"`` for stimuli drawn one by one.
-
-        By default a column like ``actor``, ``identity``, ``speaker``, ``film`` or ``author`` that
-        several stimuli share. Fewer than five clusters give no interval.
-    n_boot
-        Bootstrap replicates of percentile intervals; 0 gives no interval of either kind.
-
-        Models share the draws where they share the stimuli.
     confidence
         Coverage of the intervals.
-    seed
-        Seed or generator, for the bootstrap and for ties; the same seed gives the same bytes.
 
     Raises
     ------
@@ -533,7 +529,7 @@ def evaluate_classification(
         try:
             distances.append(_distances(ratings, models, classes, judging, cluster, n_boot, seed))
         except InputError as error:
-            notes.append(f"the distribution of people's answers is not compared: {error}")
+            notes.append(wording.no_distribution(str(error)))
     confused = list(confusions)
     return classification_result(
         classes,
@@ -623,10 +619,6 @@ def _distances(
     )
 
 
-_NAMED = 5
-"""Names that a note lists."""
-
-
 def _macro_notes(cases: Sequence[_Case], classes: Classes) -> list[str]:
     """Say over which classes macro averages run: those in the truth or the answers of each."""
     absent: dict[tuple[str, ...], list[str]] = {}
@@ -643,13 +635,7 @@ def _macro_notes(cases: Sequence[_Case], classes: Classes) -> list[str]:
             absent.setdefault(left, []).append(case.rater)
     k = len(classes.labels)
     return [
-        f"macro averages{f' of {some(names, _NAMED)}' if len(absent) > 1 else ''} run over "
-        + (
-            f"{k - len(left)} of {k} classes, those in truth or answers: never there "
-            f"{'is' if len(left) == 1 else 'are'} {some(left, _NAMED)}"
-            if left
-            else f"all {k} classes, each of which is in truth or answers"
-        )
+        wording.macro_classes(names if len(absent) > 1 else (), k, left)
         for left, names in absent.items()
     ]
 
@@ -657,13 +643,8 @@ def _macro_notes(cases: Sequence[_Case], classes: Classes) -> list[str]:
 def _judging_notes(classes: Classes, judging: Judging) -> list[str]:
     notes = []
     if judging.costs is None and not classes.multilabel:
-        notes.append(
-            "no costs of mistakes are known for these classes, so severity is not judged; name a "
-            "taxonomy with a wheel or groups, or costs"
-        )
+        notes.append(wording.NO_COSTS)
     people = classes.people
     if people is not None and people.left_out and classes.raters and len(people.raters) > 1:
-        notes.append(
-            "each person is judged by the other people, where these agree on a class; models by all"
-        )
+        notes.append(wording.LEAVE_ONE_OUT)
     return notes

@@ -18,7 +18,7 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import Clusters, clusters_of, from_weights
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import number, percent, plural
+from affectlab.evaluation.classification import wording
 from affectlab.evaluation.classification.estimates import (
     IntervalOfItems,
     drawn_with,
@@ -275,11 +275,7 @@ def _result(
     (wide,) = averages.tables
     f1 = averages["macro", "f1"].value
     n_macro = int(macro["n_labels"][2])
-    over = plural(k, "label") if n_macro == k else f"{n_macro} of {k} labels that occur"
-    sentence = (
-        f"Macro F1 is {number(f1)} over {over}; {percent(exact.value, 1)} of "
-        f"{plural(exact.n_items, 'item')} have exactly the right labels."
-    )
+    sentence = wording.label_averages(f1, n_macro, k, exact)
     caption, columns = "Averages over labels.", wide.columns[:-2]
     labels = _by_label(names, of_labels, point)
     return PrecisionRecallF1(

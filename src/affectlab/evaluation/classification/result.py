@@ -13,15 +13,15 @@ import polars.selectors as cs
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table, Text
-from affectlab.core.wording import no_interval_text
-from affectlab.core.words import file_part, in_brackets, number, percent, plural, shown
-from affectlab.evaluation.classes import NO_ANSWER, Classes
+from affectlab.core.words import file_part, shown
+from affectlab.evaluation.classes import Classes
+from affectlab.evaluation.classification import wording
 from affectlab.evaluation.classification.confusion import Confusion, MultilabelConfusion
 from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS
 from affectlab.taxonomy import CostMatrix
 
 if TYPE_CHECKING:
-    from affectlab.core.estimates import Estimate
+    pass
 
 PEOPLE = "people"
 """Name, and role, of the rows in which the answers of all people are taken together."""
@@ -120,13 +120,8 @@ def classification_result(
 
 def about(classes: Classes, costs: CostMatrix | None) -> str:
     """Say what the truth is, and what mistakes cost."""
-    text = (
-        f"Truth: {classes.truth_said}; {plural(classes.n_stimuli, 'stimulus', 'stimuli')}, "
-        f"{plural(len(classes.labels), 'class', 'classes')}"
-    )
-    if costs is None or classes.multilabel:
-        return text + "."
-    return f"{text}; costs of mistakes: {costs.kind}, {_reach(costs)}."
+    priced = "" if costs is None or classes.multilabel else f"{costs.kind}, {_reach(costs)}"
+    return wording.truth(classes.truth_said, classes.n_stimuli, len(classes.labels), priced)
 
 
 def _reach(costs: CostMatrix) -> str:
@@ -161,11 +156,6 @@ _MOST_MODELS = 3
 _MOST_PEOPLE = 12
 """People who have a row of their own where people look."""
 _ROLES = ("model", PEOPLE, "baseline", "person")
-_MEANING = (
-    "ACC2: the share of answers in the right group (polarity, unless the taxonomy says otherwise). "
-    "ECC: accuracy in which a near miss counts in part. EMC: how mild the mistakes are. All are "
-    "better when higher."
-)
 _REST: dict[str, tuple[str, tuple[Column, ...]]] = {
     "per_class": (
         "Precision, recall and F1 of every rater and class.",
@@ -262,7 +252,7 @@ def _by_rater(
             columns.append(Interval(name, "interval", decimals=2))
             intervals = True
     n_people = int((frame["role"] == "person").sum())
-    notes = [] if sets else [_MEANING]
+    notes = [] if sets else [wording.ROLE_OF_METRICS]
     if intervals:
         notes.append(f"Intervals: {100 * confidence:g}\u00a0%.")
     return Table(
@@ -383,93 +373,27 @@ def _sentence_on(result: ClassificationResult, model: str) -> str:
     """Say how often a model is right, how bad its mistakes are, and what that compares with."""
     seen = result.confusions.get(model)
     if seen is None:
-        return f"{model} answered no stimulus that has a true class, and is not judged."
+        return wording.not_judged(model)
     known = dict(iter(result.estimates))
     of_model = {metric: one for (rater, metric), one in known.items() if rater == model}
-    people = known.get((PEOPLE, "macro_f1" if result.classes.multilabel else "accuracy"))
-    beside = result.classes.people
-    by_others = beside is not None and beside.left_out
-    who = "people, each judged by the others," if by_others else "people"
-    if isinstance(seen, MultilabelConfusion):
+    sets, confidence = isinstance(seen, MultilabelConfusion), result.confidence
+    parts = []
+    if sets:
         exact, macro, micro = (of_model[name] for name in _OF_SETS)
-        parts = [
-            f"gives exactly the true classes of {_share(result, exact)} of "
-            f"{plural(exact.n_items, 'stimulus', 'stimuli')}",
-            f"its macro F1 is {_interval(macro)} and its micro F1 {_interval(micro)}",
-        ]
-        if people is not None and people.ok:
-            parts.append(f"{who} have a macro F1 of {_interval(people)}")
-    else:
-        parts = [_right(result, of_model["accuracy"])] if "accuracy" in of_model else []
-        if seen.n == np.trace(seen.counts):
-            parts.append("it makes no mistake")
-        else:
-            parts += [_severity(of_model, known.get(("guessing", "emc"))), _mistake(result, seen)]
-        if people is not None and people.ok:
-            of = plural(people.n_ratings, "answer")
-            parts.append(f"{who} are right on {_share(result, people)} of {of}")
-    return f"{model} {'; '.join(part for part in parts if part)}."
-
-
-def _share(result: ClassificationResult, estimate: Estimate) -> str:
-    """Write a share with its interval."""
-    name = f"{100 * result.confidence:g}\u00a0% interval"
-    between = in_brackets(estimate.low, estimate.high, 1, write=percent, name=name)
-    return percent(estimate.value, 1) + between
-
-
-def _interval(estimate: Estimate) -> str:
-    if not estimate.ok:
-        return estimate.status
-    return number(estimate.value) + in_brackets(estimate.low, estimate.high)
-
-
-def _right(result: ClassificationResult, right: Estimate) -> str:
-    """Say how often a model is right, beside answering without a look."""
-    stimuli = plural(right.n_items, "stimulus", "stimuli")
-    text = f"is right on {_share(result, right)} of {stimuli}"
-    rows = result.to_frame().filter(role="baseline", metric="accuracy")
-    if rows.is_empty():
-        return text
-    names, values = rows["rater"].to_list(), rows["value"].to_list()
-    above = "beside"
-    if not np.isnan(right.low):
-        above = "above" if right.low > max(values) else "not shown to be above"
-    return (
-        f"{text}, {above} the {percent(values[0], 1)} of answering always "
-        f"{names[0].removeprefix('always ')} and the {percent(values[1], 1)} of guessing"
-    )
-
-
-def _severity(of_model: Mapping[str, Estimate], guess: Estimate | None) -> str:
-    """Say how bad the mistakes are, beside those of guessing; empty where it is not known."""
-    ecc, emc = of_model.get("ecc"), of_model.get("emc")
-    if ecc is None or emc is None or not (ecc.ok and emc.ok):
-        return ""
-    text = f"ECC is {_interval(ecc)}; its mistakes"
-    if guess is None or not guess.ok:
-        return f"{text} have EMC {_interval(emc)}"
-    other = number(guess.value)
-    if np.isnan(emc.low):
-        known = "" if emc.reason is None else f" ({no_interval_text(emc.reason)})"
-        return f"{text} have EMC {number(emc.value)}{known}, those of guessing {other}"
-    beside = "not clearly milder or worse"
-    if emc.low > guess.value:
-        beside = "milder"
-    elif emc.high < guess.value:
-        beside = "worse"
-    return f"{text} are {beside} than those of guessing (EMC {_interval(emc)} against {other})"
-
-
-def _mistake(result: ClassificationResult, seen: Confusion) -> str:
-    """Say which mistake is made most often, and what it costs."""
-    mistakes = seen.to_frame("mistakes").sort("count", descending=True, maintain_order=True)
-    first = mistakes.row(0, named=True)
-    true, predicted = first["true"], first["predicted"]
-    often = f"({first['count']:,} of {seen.counts[seen.labels.index(true)].sum():,}"
-    if predicted == NO_ANSWER:
-        return f"most often it does not answer where {true} is true {often})"
-    text = f"most often it takes {true} for {predicted} {often}"
-    if result.costs is None:
-        return text + ")"
-    return f"{text}, at a cost of {first['cost']:.3g} on a range from {_reach(result.costs)})"
+        parts.append(wording.of_sets(exact, macro, micro, confidence))
+    elif "accuracy" in of_model:
+        rows = result.to_frame().filter(role="baseline", metric="accuracy")
+        baselines = dict(rows.select("rater", "value").iter_rows())
+        parts.append(wording.right(of_model["accuracy"], confidence, baselines))
+    if not sets and seen.n == np.trace(seen.counts):
+        parts.append(wording.NO_MISTAKE)
+    elif not sets and "emc" in of_model and of_model["emc"].ok:
+        n_mistakes = int(seen.counts.sum() - np.trace(seen.counts))
+        guessing = known.get(("guessing", "emc"))
+        parts.append(wording.severity(of_model["emc"], guessing, n_mistakes))
+    people = known.get((PEOPLE, "macro_f1" if sets else "accuracy"))
+    if people is not None and people.ok:
+        beside = result.classes.people
+        left_out = beside is not None and beside.left_out
+        parts.append(wording.people(people, confidence, left_out, sets))
+    return f"{model} {'; '.join(parts)}."

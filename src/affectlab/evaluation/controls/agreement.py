@@ -14,7 +14,7 @@ from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import infer, streams
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Bools, Floats
-from affectlab.evaluation.people_and_models import Control, Panel
+from affectlab.evaluation.people_and_models import Control, ControlledRuns
 from affectlab.reliability.agreement import concordance_of_moments
 
 MEASURES = ("answers", "labels")
@@ -25,7 +25,7 @@ divided by the first; the first less the second."""
 
 
 def agreement_of_runs(
-    panel: Panel, n_boot: int, confidence: float, rng: np.random.Generator
+    panel: ControlledRuns, n_boot: int, confidence: float, rng: np.random.Generator
 ) -> Estimates:
     """Compare each run without the image, or on a wrong one, with its main run and with people."""
     own = streams(rng, (control.run for control in panel.controls))
@@ -39,7 +39,7 @@ def agreement_of_runs(
     return empty.with_frame(pl.concat([empty.frame, *frames]))
 
 
-def _why(panel: Panel, quantity: str, n_items: int) -> Reason:
+def _why(panel: ControlledRuns, quantity: str, n_items: int) -> Reason:
     if panel.people is None and quantity != "same":
         return Reason(Cause.NONE, of="people")
     if n_items < 2:
@@ -50,7 +50,11 @@ def _why(panel: Panel, quantity: str, n_items: int) -> Reason:
 
 
 def _compare(
-    panel: Panel, control: Control, n_boot: int, confidence: float, rng: np.random.Generator
+    panel: ControlledRuns,
+    control: Control,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
 ) -> pl.DataFrame:
     """Compare a control run with its main run and with people."""
     main, run = panel.matrix(control.of), panel.matrix(control.run)
@@ -115,7 +119,7 @@ def _compare(
     )
 
 
-def _moments(first: Floats, second: Floats, both: Bools, panel: Panel) -> Floats:
+def _moments(first: Floats, second: Floats, both: Bools, panel: ControlledRuns) -> Floats:
     """Sums from which kappa follows, per stimulus and label, shape (stimuli, labels, sums)."""
     a, b = np.where(both, first, 0.0), np.where(both, second, 0.0)
     if panel.scale.kind != "nominal":
@@ -136,7 +140,7 @@ def _weigh(weights: Floats, moments: Floats) -> Floats:
     return (weights @ moments.reshape(n, labels * sums)).reshape(-1, labels, sums)
 
 
-def _quantities(sums: list[Floats], measure: str, panel: Panel) -> Floats:
+def _quantities(sums: list[Floats], measure: str, panel: ControlledRuns) -> Floats:
     """Compute the quantities of every replicate, shape (replicates, quantities)."""
     # With numbers off the steps, quadratic kappa is Lin's concordance.
     quadratic = partial(concordance_of_moments, fewest=1)

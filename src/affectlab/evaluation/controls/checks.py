@@ -12,85 +12,56 @@ from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Key, Number, Share, Table, Text
 from affectlab.core.types import pl
-from affectlab.core.words import count, number, percent
+from affectlab.evaluation import wording
 from affectlab.evaluation.controls.agreement import agreement_of_runs
 from affectlab.evaluation.controls.duplicates import duplicates
 from affectlab.evaluation.controls.hints import hint_acceptance, hints_of
-from affectlab.evaluation.people_and_models import Panel, panel_of
+from affectlab.evaluation.people_and_models import ControlledRuns, controlled_runs
 from affectlab.ratings import ModelRatings, Ratings, canonical, model_tables
 
 # What the controls say about a model, in one sentence.
 
 
-_WITHOUT = {"no_image": "without the image it", "wrong_image": "shown a wrong image it"}
 _MOST = 0.5
 """Share of the agreement from which on most of it is left."""
 
 
 def sentence_of(
-    name: str, panel: Panel, repeated: Estimates, runs: Estimates, hints: Estimates
+    name: str, panel: ControlledRuns, repeated: Estimates, runs: Estimates, hints: Estimates
 ) -> str:
     """Put what is known of one model into a sentence."""
-    parts = [_repeated(name, panel, repeated)]
+    row = next(row for row in repeated.frame.iter_rows(named=True) if row["rater"] == name)
+    parts = [
+        wording.repeats(repeated[name], len(panel.labels) > 1, row["people"], row["same_stimuli"])
+    ]
     for control in panel.controls:
         if control.of != name:
             continue
         if control.kind == "decoy_hint":
             parts.append(
-                _hinted(
+                wording.hints_followed(
                     hints[name, control.run, "accepted"], hints[name, control.run, "unprompted"]
                 )
             )
         else:
             parts.append(_kept(name, control.run, control.kind, panel, runs))
     if len(parts) == 1:
-        parts.append("no control run says whether its answers need the image")
+        parts.append(wording.NO_CONTROL)
     return f"{name} {'; '.join(parts)}."
 
 
-def _repeated(name: str, panel: Panel, repeated: Estimates) -> str:
-    found = repeated[name]
-    if not found.ok:
-        return f"answered {count(found.n_items)} stimuli, too few to repeat itself"
-    row = next(row for row in repeated.to_frame().iter_rows(named=True) if row["rater"] == name)
-    thing = "answer vector" if len(panel.labels) > 1 else "answer"
-    text = f"gave the same {thing} to {percent(found.value)} of stimuli as to another one"
-    beside = []
-    if row["people"] == row["people"]:
-        beside.append(f"people on the same stimuli: {percent(row['people'])}")
-        # On the stimuli of one person there are fewer to repeat an answer on.
-        if percent(row["same_stimuli"]) != percent(found.value):
-            beside.append(f"the model there: {percent(row['same_stimuli'])}")
-    if len(panel.labels) == 1 and found.value > 0:
-        beside.append("with one label that says little")
-    return text + (f" ({'; '.join(beside)})" if beside else "")
-
-
-def _kept(name: str, run: str, kind: str, panel: Panel, runs: Estimates) -> str:
+def _kept(name: str, run: str, kind: str, panel: ControlledRuns, runs: Estimates) -> str:
     def of(quantity: str, measure: str = "answers") -> Estimate:
         return runs[name, run, measure, quantity]
 
-    start = _WITHOUT[kind]
     main, control, kept = of("main"), of("control"), of("kept")
     if not main.ok:
-        same = of("same")
-        if same.ok:
-            return f"{start} agrees with itself at {number(same.value)}"
-        return f"{start} cannot be compared ({same.reason})"
+        return wording.control_not_compared(kind, of("same"))
     if not kept.ok:
-        return (
-            f"{start} agrees with people at {number(control.value)}, else at "
-            f"{number(main.value)}: there is no clear agreement to explain"
-        )
+        return wording.nothing_to_keep(kind, control, main)
     coefficient = "kappa" if panel.scale.kind == "nominal" else "quadratic kappa"
-    over = " over all answers" if len(panel.labels) > 1 else ""
-    text = (
-        f"{start} keeps {percent(max(kept.value, 0.0))} of its agreement with people"
-        f"{over} ({coefficient} {number(control.value)} of {number(main.value)})"
-    )
     within = of("kept", "labels") if len(panel.labels) > 1 else None
-    if within is not None and within.ok:
-        text += f" and {percent(max(within.value, 0.0))} of its agreement within labels"
+    text = wording.agreement_kept(kind, coefficient, main, control, kept, within)
     return text + _verdict(of("gain"), kept, within)
 
 
@@ -99,21 +70,12 @@ def _verdict(gain: Estimate, kept: Estimate, within: Estimate | None) -> str:
     if gain.low != gain.low:
         return ""
     if gain.low <= 0:
-        return ": its score does not show that it looks"
+        return wording.SCORE_WITHOUT_LOOKING
     if kept.value < _MOST:
         return ""
     if within is not None and within.ok and within.value < _MOST:
-        return ": most of a score over all answers does not need the image"
-    return ": most of its score does not need the image"
-
-
-def _hinted(accepted: Estimate, unprompted: Estimate) -> str:
-    if not accepted.ok:
-        return "no wrong hint can be judged"
-    return (
-        f"it followed {percent(accepted.value)} of {count(accepted.n_items)} wrong hints, and gave "
-        f"these labels to {percent(unprompted.value)} without a hint"
-    )
+        return wording.MOST_OVER_ALL_WITHOUT_IMAGE
+    return wording.MOST_WITHOUT_IMAGE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,7 +251,7 @@ def control_checks(
     check_confidence(confidence)
     check_n_boot(n_boot)
     rng = np.random.default_rng(seed)
-    panel = panel_of(ratings, models)
+    panel = controlled_runs(ratings, models)
     tables = [*model_tables(models), ratings]
     hints = {
         control.run: hints_of(

@@ -12,7 +12,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import by_name, streams, wilson_interval
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.people_and_models import Panel, present
+from affectlab.evaluation.people_and_models import ControlledRuns, present
 
 _SHUFFLES = 20
 """Times the labels are shuffled to see what chance does."""
@@ -21,7 +21,7 @@ _KEYS = 1928_3746
 _MOST_LABELS = 4
 
 
-def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Estimates:
+def duplicates(panel: ControlledRuns, confidence: float, rng: np.random.Generator) -> Estimates:
     """Compute the share of stimuli whose answer vector another stimulus got, too."""
     rows = []
     own = streams(rng, panel.main)
@@ -126,7 +126,7 @@ def _chance(values: Floats, rng: np.random.Generator) -> float:
     return float(np.mean([_repeats(keys)[1]["share"] for keys in shuffled]))
 
 
-def _on_people(panel: Panel, values: Floats) -> tuple[float, float]:
+def _on_people(panel: ControlledRuns, values: Floats) -> tuple[float, float]:
     """Compare with each person on the stimuli both answered: mean share of the model, of people.
 
     The share grows with the number of stimuli, so it is compared on the same ones.
@@ -149,7 +149,7 @@ def _on_people(panel: Panel, values: Floats) -> tuple[float, float]:
     return float(model), float(people)
 
 
-def _in_words(panel: Panel, vector: Floats) -> str:
+def _in_words(panel: ControlledRuns, vector: Floats) -> str:
     """Say what an answer vector holds: labels above the lowest value first, then the rest."""
     scale, labels = panel.scale, panel.labels
     if len(labels) == 1:

@@ -11,7 +11,7 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer, streams, wilson_interval
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.people_and_models import Control, Panel
+from affectlab.evaluation.people_and_models import Control, ControlledRuns
 from affectlab.ratings import Ratings, row_column
 
 _METHODS = {
@@ -52,7 +52,7 @@ def hints_of(ratings: Ratings, run: str) -> dict[str, str]:
 
 
 def hint_acceptance(
-    panel: Panel,
+    panel: ControlledRuns,
     hints: dict[str, dict[str, str]],
     n_boot: int,
     confidence: float,
@@ -104,7 +104,7 @@ def hint_acceptance(
     return table.with_columns(pl.Series("n_confirmed", confirmed, dtype=pl.Int64))
 
 
-def _taken(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Floats, int]:
+def _taken(panel: ControlledRuns, control: Control, hints: dict[str, str]) -> tuple[Floats, int]:
     """Say for each stimulus whether the hinted label was given; and how many hints were true.
 
     Returns
@@ -129,7 +129,7 @@ def _taken(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Float
     return taken, int((asked & true).sum())
 
 
-def _cells(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Ints, Ints]:
+def _cells(panel: ControlledRuns, control: Control, hints: dict[str, str]) -> tuple[Ints, Ints]:
     stimuli = {name: k for k, name in enumerate(panel.stimuli)}
     labels = {name.casefold(): k for k, name in enumerate(panel.labels)}
     pairs = []
@@ -144,7 +144,7 @@ def _cells(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Ints,
     return found[:, 0], found[:, 1]
 
 
-def _ground(panel: Panel) -> float:
+def _ground(panel: ControlledRuns) -> float:
     """Give the value that says that a label does not apply."""
     if panel.scale.kind == "nominal" or panel.scale.low is None or panel.scale.low < 0:
         raise InputError(

@@ -12,8 +12,8 @@ import numpy as np
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import by_name, check_confidence, check_n_boot
 from affectlab.core.statistic import FEWEST_CLUSTERS
-from affectlab.core.words import joined, plural
 from affectlab.evaluation.classes import Truth, read_truth
+from affectlab.evaluation.group_fairness import wording
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, grouping_of
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, MetricLike, load_metric
@@ -109,8 +109,6 @@ def fairness(
         50 and over.
 
         In Python ``{"age": [30, 50]}``, too.
-    labels
-        Labels to use; all when not given.
     by_label
         Judge each label by itself, which makes more tests.
     cluster
@@ -128,30 +126,13 @@ def fairness(
         What mistakes between classes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy),
         or a file with a matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the
         taxonomy has.
-    people
-        Judge people too; by default where there is no model.
-    min_items
-        Stimuli, or people, that a group needs to be tested.
-
-        Smaller ones are shown, and belong to the rest.
-    min_gap
-        Smallest gap that matters, in units of the metric: smaller estimates are never flagged.
-    alpha
-        Error rate over all gaps of this call.
-    correction
-        Correction for many tests: ``holm`` (chance of any false flag), ``bh`` (expected share of
-        false flags; Benjamini-Hochberg) or ``none``.
     n_boot
         0 gives no interval; Student's intervals, from leaving out one unit after the other within
         each group, need no replicates.
-    n_permutations
-        Permutations of a test; 0 gives none.
-
-        By default 1,999, or more where the correction needs smaller p values, at most 19,999.
-    confidence
-        Coverage of the intervals, each by itself.
     seed
         For permutations and ties of classes.
+    min_gap
+        Smallest gap that matters, in units of the metric: smaller estimates are never flagged.
 
     Returns
     -------
@@ -169,6 +150,28 @@ def fairness(
     than 10 mistakes.
 
     That a gap reaches `min_gap` is said of the estimate; the test is about a gap of 0.
+
+    Other Parameters
+    ----------------
+    people
+        Judge people too; by default where there is no model.
+    min_items
+        Stimuli, or people, that a group needs to be tested.
+
+        Smaller ones are shown, and belong to the rest.
+    alpha
+        Error rate over all gaps of this call.
+    correction
+        Correction for many tests: ``holm`` (chance of any false flag), ``bh`` (expected share of
+        false flags; Benjamini-Hochberg) or ``none``.
+    n_permutations
+        Permutations of a test; 0 gives none.
+
+        By default 1,999, or more where the correction needs smaller p values, at most 19,999.
+    confidence
+        Coverage of the intervals, each by itself.
+    labels
+        Labels to use; all when not given.
 
     Raises
     ------
@@ -231,7 +234,7 @@ def fairness(
                 "expected models, another metric, or groups of people"
             )
         with_people = False
-        notes = (*notes, f"People are not judged: their {chosen.title} is 0 on any stimuli.")
+        notes = (*notes, wording.people_not_judged(chosen.title))
     if chosen.needs == "answers" and of_raters:
         # How high a person rates has nothing to do with models.
         judged, with_people = None, True
@@ -292,7 +295,7 @@ def _small(plans: Sequence[Plan], min_items: int) -> tuple[str, ...]:
     if not found:
         return ()
     things = plans[0].side.grouping.things
-    return (f"Not tested, with fewer than {min_items} {things}: {joined(found.values())}.",)
+    return (wording.small_groups(min_items, things, list(found.values())),)
 
 
 def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, ...]:
@@ -307,10 +310,7 @@ def _few(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, 
     least = min(sizes, default=FEWEST_CLUSTERS)
     if least >= FEWEST_CLUSTERS:
         return ()
-    return (
-        f"A group has {plural(least, 'cluster')} ({cluster}): fewer than {FEWEST_CLUSTERS} give it "
-        "no interval.",
-    )
+    return (wording.few_clusters(least, cluster, FEWEST_CLUSTERS),)
 
 
 def _compared(

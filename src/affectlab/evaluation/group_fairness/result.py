@@ -18,14 +18,14 @@ from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools
-from affectlab.core.words import in_brackets, joined, number, p_value, sentence_case
+from affectlab.core.words import sentence_case
 from affectlab.evaluation.classification import FEWEST_MISTAKES, few_mistakes
+from affectlab.evaluation.group_fairness import wording
 from affectlab.evaluation.group_fairness.gaps import Correction, Judged, corrected
 from affectlab.evaluation.group_fairness.groups import Grouping
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric
 from affectlab.evaluation.group_fairness.plans import Plan
 
-_WORDS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 _BETTER = {
     "higher": ", higher is better",
     "lower": ", lower is better",
@@ -338,7 +338,7 @@ def _tables(
     return (
         Table("fairness", "Groups and gaps.", whole, shown, limit=0),
         Table("groups", heading, of_groups, (*columns, *remark)),
-        Table("gaps", "Gaps: each group less what it is held against.", of_gaps, of_gap),
+        Table("gaps", wording.GAPS_CAPTION, of_gaps, of_gap),
     )
 
 
@@ -346,7 +346,7 @@ def _figures(
     tables: tuple[Table, ...], settings: Settings, grouping: Grouping, said: str
 ) -> Iterator[Figure]:
     """Declare the values of groups, and the gaps where there are any."""
-    of_gaps, things = tables[2], grouping.things
+    of_gaps = tables[2]
     title = f"{settings.metric.title} by {grouping.name}"
     section = [key for key in of_gaps.keys if key in ("rater", "label")]
     options: dict[str, Any] = {
@@ -356,7 +356,7 @@ def _figures(
         "size": "n_raters" if grouping.carrier == "rater" else "n_items",
         "line": 0.0 if settings.metric.better == "zero" else None,
     }
-    caption = f"Number of {things} beside the name of a group; lines: intervals."
+    caption = wording.figure_caption(grouping.things)
     yield Figure("fairness", "fairness", "groups", title, caption, said, options)
     if of_gaps.frame["value"].is_not_nan().any():
         options = {
@@ -384,30 +384,15 @@ class _Words:
 
     def sentences(self) -> Iterator[str]:
         """One sentence for each gap that is shown, or for each rater that none is."""
-        yield from map(self._shown, _flagged(self.gaps).iter_rows(named=True))
+        metric = self.settings.metric
+        for row in _flagged(self.gaps).iter_rows(named=True):
+            yield wording.gap(
+                row, metric.title, metric.better, self.settings.correction, self.n_tests
+            )
         for rater in self.gaps["rater"].unique(maintain_order=True):
             mine = self.gaps.filter(rater=rater)
             if not mine["flagged"].any():
-                yield f"{rater}: {self._none(rater, mine)}."
-
-    def _shown(self, row: dict[str, Any]) -> str:
-        value, metric = row["value"], self.settings.metric
-        about = f" of {row['label']}" if row.get("label") else ""
-        interval = in_brackets(row["low"], row["high"], 3, name="interval")
-        how, after = _WORDS.get(self.settings.correction), ""
-        if self.n_tests > 1:
-            many = f" after {how}'s correction for {self.n_tests} tests"
-            after = many if how else ", not corrected"
-        judgement = ""
-        if metric.better in ("higher", "lower"):
-            worse = (value < 0) == (metric.better == "higher")
-            judgement = f"; that is {'worse' if worse else 'better'} for the former"
-        against = "the rest" if row["against"] == "rest" else row["against"]
-        return (
-            f"{row['rater']}: {metric.title}{about} is {number(abs(value), 3)} "
-            f"{'higher' if value > 0 else 'lower'} for {row['group']} than for {against}"
-            f"{interval}, p {p_value(row['p_corrected'])}{after}{judgement}."
-        )
+                yield self._none(rater, mine)
 
     def _none(self, rater: str, mine: pl.DataFrame) -> str:
         """Say why no gap of a rater is shown."""
@@ -415,28 +400,19 @@ class _Words:
         tested = mine.filter(pl.col("p").is_not_nan())
         if tested.height == 0:
             reasons = dict.fromkeys(map(str, filter(None, map(Reason.of_row, mine["reason"]))))
-            none = "no permutations" if mine.height else "no groups"
-            why = joined(reasons) if reasons else none
-            return f"no gap by {self.grouping.name} could be tested ({why})"
+            none = ["no permutations"] if mine.height else []
+            return wording.nothing_tested(rater, self.grouping.name, list(reasons) or none)
         hopeless = tested.filter(pl.col("test") == Tested.HOPELESS.value)
         if hopeless.height == tested.height:
-            return f"no gap in {what} could be shown: {Reason.of_row(hopeless['reason'][0])}"
+            why = str(Reason.of_row(hopeless["reason"][0]))
+            return wording.nothing_can_be_shown(rater, what, why)
         column = "n_raters" if self.grouping.carrier == "rater" else "n_items"
-        sizes = self.groups.filter(rater=rater)[column].to_list()
-        sized = f"with {min(sizes):,} to {max(sizes):,} {self.grouping.things} in a group"
-        if min(sizes) == max(sizes):
-            sized = f"with {self.grouping.counted(min(sizes))} in a group"
+        counts = self.groups.filter(rater=rater)[column].to_list()
+        sizes = wording.group_sizes(
+            counts, self.grouping.things, self.grouping.counted(min(counts))
+        )
         small = tested.filter(pl.col("p_corrected") <= self.settings.alpha)["value"].to_list()
         if small:
-            return (
-                f"gaps in {what} are shown, but none reaches {number(self.settings.min_gap, 3)}; "
-                f"the largest is {number(max(map(abs, small)), 3)} ({sized})"
-            )
-        could = tested["detectable"].drop_nans().to_list()
-        missed = "without intervals it is not known how large a gap could have been missed"
-        if could:
-            least, most = number(min(could), 3), number(max(could), 3)
-            missed = f"a gap below {least} to {most}, as groups go, could have been missed"
-            if least == most:
-                missed = f"a gap below {most} could have been missed"
-        return f"no gap in {what} is shown; {sized}, {missed}"
+            largest = max(map(abs, small))
+            return wording.gaps_are_small(rater, what, self.settings.min_gap, largest, sizes)
+        return wording.no_gap(rater, what, tested["detectable"].drop_nans().to_list(), sizes)

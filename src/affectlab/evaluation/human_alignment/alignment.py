@@ -23,12 +23,13 @@ from affectlab.core.statistic import Clusters
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.wording import coverage_text
-from affectlab.core.words import count, joined, number, p_value, percent, plural, shown, some
-from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
+from affectlab.core.words import percent, plural
+from affectlab.evaluation.human_alignment import wording
+from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
-from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import AlignmentPanel, panel_of
 from affectlab.evaluation.people_and_models import people_of
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.agreement import Rated, weak_design_like
@@ -131,7 +132,7 @@ _HARDLY = 0.1
 class _Comparison:
     """Models and people, drawn together, and what is asked of them."""
 
-    panel: Panel
+    panel: AlignmentPanel
     measures: tuple[Measure, ...]
     """The first one decides."""
     found: Estimates
@@ -313,18 +314,8 @@ class _Comparison:
             Share("winning_rate", "alt-test"),
             Share("coverage") if partial else Count("n_items", "stimuli"),
         ]
-        notes = (
-            "Human range: inside when two one-sided tests show that the difference is smaller than "
-            f"{number(self.margin)} either way; below or above when it is shown to be beyond; "
-            "otherwise not shown.",
-            f"People below: of {self.panel.n_people} people those who agree less with the others "
-            "than the model does.",
-            "Alt-test: the share of people whom the model beats at agreeing with the rest, at a "
-            f"discount of {number(self.alt.epsilon)} for being cheaper (Calderon et al. 2025); "
-            "from one half on it may stand in for a person.",
-        )
-        caption = "Models with people, and people with one another."
-        return Table("models", caption, models, tuple(columns), notes=notes)
+        notes = wording.models_notes(self.margin, self.panel.n_people, self.alt.epsilon)
+        return Table("models", wording.MODELS_CAPTION, models, tuple(columns), notes=notes)
 
     def everybody(self) -> Table:
         """Models first, then people, with each measure against (the other) people."""
@@ -341,7 +332,7 @@ class _Comparison:
         both = pl.concat([own, people], how="diagonal")
         return Table(
             "models_and_people",
-            "Agreement with people: models first, then each person against the other people.",
+            wording.EVERYBODY_CAPTION,
             both.select("rater", "rater_kind", pl.exclude("rater", "rater_kind")),
             (
                 Key("rater"),
@@ -356,14 +347,14 @@ class _Comparison:
         target, words = self.target, self.first.words
         over = {"raters": "people", "both": f"{self.units} and people"}.get(target, target)
         lines = f", with {percent(self.confidence)} intervals over {over}"
-        said = self.models_table.frame.select("rater", "verdict").iter_rows()
+        verdicts = self.models_table.frame.select("rater", "verdict").iter_rows()
         ranges = (
             Figure(
                 "people_range" if measure is self.first else f"people_range_{measure.name}",
                 "people_range",
                 of="models_and_people",
-                title="Models on the range of people",
-                description="Each person against the other people, and each model against people.",
+                title=wording.RANGE_TITLE,
+                description=wording.RANGE_DESCRIPTION,
                 options={"value": measure.name, "value_name": self.titles[measure.name]},
             )
             for measure in self.measures
@@ -372,11 +363,9 @@ class _Comparison:
             "equivalence",
             "equivalence",
             of="models",
-            title="Difference of models from people, with intervals and margin",
-            caption="Agreement of each model with people less that of people with one another "
-            f"({words}){lines if target != 'none' else ''}. 0: as people; band: the margin of "
-            f"{number(self.margin)}, within which a difference is taken not to matter.",
-            description="; ".join(f"{name}: {verdict}" for name, verdict in said),
+            title=wording.MARGIN_TITLE,
+            caption=wording.margin_caption(words, lines if target != "none" else "", self.margin),
+            description="; ".join(f"{name}: {verdict}" for name, verdict in verdicts),
             options={
                 "margin": self.margin,
                 "inner_name": f"{percent(1 - 2 * self.alpha)} interval, which decides",
@@ -385,87 +374,25 @@ class _Comparison:
         )
         return (*ranges, margins)
 
-    # Verdicts on models in words.
-
     def sentence(self, f: int) -> str:
         """Say in one sentence where a model stands, and what that rests on."""
-        model, name = self.panel.models[f], shown(self.panel.models[f])
-        frame = self.difference.frame.filter(rater=model)
-        rows = {row["measure"]: row for row in frame.to_dicts()}
-        first = rows[self.decides(model)]
-        basis = self._basis(f, first)
-        if first["verdict"] == "undefined":
-            why = Reason.of_row(first["reason"])
-            return f"{name} cannot be placed: {why} ({basis})."
-        parts = [f"{name} {self._opening(first)}"]
-        second = None if first["measure"] == "spearman" else rows.get("spearman")
-        if second is not None and not math.isnan(second["value"]):
-            is_open = not math.isnan(second["se"]) and second["low"] <= 0 <= second["high"]
-            order = ": not shown to differ in order" if is_open else ""
-            parts.append(f"{self._spearman(second)} ({self._difference(second)}{order})")
-        won = next(row for row in self.alt.frame.to_dicts() if row["rater"] == model)
-        surprising = ("below",) if won["passed"] else ("inside", "above")
-        yet = won["passed"] is not None and first["verdict"] in surprising
-        parts.append(f"{'yet ' if yet else ''}{outcome_of(won)}")
-        return "; ".join(parts) + f" ({basis})."
-
-    @staticmethod
-    def _spearman(row: dict[str, Any]) -> str:
-        return (
-            "its Spearman correlation with the median of people is "
-            f"{number(row['agreement'], 3)}, that of a person left out {number(row['people'], 3)}"
+        model = self.panel.models[f]
+        measure = self.decides(model)
+        row = self.difference.frame.filter(rater=model, measure=measure).row(0, named=True)
+        basis = wording.Basis(
+            self.panel.n_people,
+            row["n_items"],
+            self.panel.n_offered_stimuli,
+            row["n_labels"] or len(self.panel.labels),
+            float(self.panel.coverage[f]),
+            ""
+            if self.clusters is None
+            else plural(self.clusters.n, self.clusters.name, self.clusters.units),
         )
-
-    def _difference(self, row: dict[str, Any]) -> str:
-        """Write a difference, with its interval where it has one."""
-        text = f"difference {number(row['value'], 3)}"
-        if math.isnan(row["se"]):
-            return text
-        return f"{text}, {percent(self.confidence)} interval {_ends(row['low'], row['high'])}"
-
-    def _opening(self, row: dict[str, Any]) -> str:
-        """Say whether a model is inside the range, and what is compared."""
-        name = self.first.words if self.first.pooled else f"mean {self.first.words}"
-        compared = (
-            f"its {name} with people is {number(row['agreement'], 3)}, theirs with one another "
-            f"{number(row['people'], 3)}"
-        )
-        if row["measure"] == "spearman":
-            compared = self._spearman(row)
-        where = "the human range"
-        # Whom, or what, the interval is about where it is not about any people and stimuli.
-        if self.target not in ("none", "both", "raters"):
-            where += f" of these {count(self.panel.n_people)} people"
-        elif self.target == "raters":
-            where += f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
-        if math.isnan(row["se"]):
-            return f"is not shown to be inside {where}, for want of an interval: {compared}"
-        compared += f" ({self._difference(row)})"
-        digits = 2 if round(row["margin"], 2) == row["margin"] else 3
-        margin = f"the margin of {number(row['margin'], digits)}"
-        level = percent(1 - 2 * self.alpha)
-        placed = {
-            "inside": f", a difference shown to be smaller than {margin} (two one-sided tests, p "
-            f"{p_value(row['p'])}: {level} interval {_ends(row['test_low'], row['test_high'])})",
-            "below": f", less by more than {margin}",
-            "above": f", more by more than {margin}; it agrees with people better than they do "
-            "with one another",
-        }
-        if row["verdict"] in placed:
-            return f"is {row['verdict']} {where}: {compared}{placed[row['verdict']]}"
-        return f"is not shown to be inside {where}: {compared}{_not_shown(row, margin, level)}"
-
-    def _basis(self, f: int, row: dict[str, Any]) -> str:
-        people = plural(self.panel.n_people, "person", "people")
-        labels = plural(row["n_labels"] or len(self.panel.labels), "label")
-        total = self.panel.n_offered_stimuli
-        of = f" of {count(total)}" if row["n_items"] != total else ""
-        share = self.panel.coverage[f]
-        covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
-        word = "stimulus" if total == 1 else "stimuli"
-        if self.clusters is not None:
-            word += f" of {plural(self.clusters.n, self.clusters.name, self.clusters.units)}"
-        return f"{people}, {count(row['n_items'])}{of} {word}, {labels}{covered}"
+        if row["verdict"] == "undefined":
+            return wording.cannot_be_placed(model, str(Reason.of_row(row["reason"])), basis)
+        words = self.first.words if self.first.pooled else f"mean {self.first.words}"
+        return wording.verdict(row, words, self.target, basis, self.confidence)
 
     # What weakens the comparison.
 
@@ -486,43 +413,24 @@ class _Comparison:
         rows = self.deciding().to_dicts()
         notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
         for why in dict.fromkeys(panel.unmapped.values()):
-            whom = "models"
-            if not panel.ranks_only:
-                whom = joined([shown(name) for name, one in panel.unmapped.items() if one == why])
-            notes.append(
-                "Kappa, the alternative-annotator test and differences of means need one scale for "
-                f"{whom} and people, and are left out: {why}. The verdict rests on the order of "
-                "stimuli, which needs none."
-            )
+            whom = [name for name, one in panel.unmapped.items() if one == why]
+            notes.append(wording.other_scale([] if panel.ranks_only else whom, why))
         notes += self._on_people()
         notes += self._on_strangers()
         notes += self._on_margin(rows)
         notes += self._on_coverage()
-        partial = [
-            f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
-            for row in rows
-            if row["coverage"] < 1 - 1e-9
-        ]
+        partial = {row["rater"]: row["coverage"] for row in rows if row["coverage"] < 1 - 1e-9}
         if partial:
-            notes.append(
-                "Compared on the part of the answers of people that they share: "
-                f"{joined(partial)}; what a model leaves out may be what is hard."
-            )
+            notes.append(wording.partial_answers(partial))
         for measure in self.measures:
-            n_labels = (~measure.both).sum(axis=1).tolist()
-            left_out = [
-                f"{shown(name)} ({plural(n, 'label')})"
-                for name, n in zip(panel.models, n_labels, strict=True)
-                if n
-                and panel.n_people > 1
-                and (measure.name == "spearman" or name not in panel.unmapped)
-            ]
-            if left_out:
-                notes.append(
-                    f"Labels without a defined {measure.words} are left out of the means of models "
-                    f"and people: {joined(left_out)}. A model that answers the same throughout on "
-                    "hard labels escapes them."
-                )
+            judged = panel.n_people > 1
+            n_labels = {
+                name: n
+                for name, n in zip(panel.models, (~measure.both).sum(axis=1).tolist(), strict=True)
+                if n and judged and (measure.name == "spearman" or name not in panel.unmapped)
+            }
+            if n_labels:
+                notes.append(wording.undefined_labels(measure.words, n_labels))
         notes += self._on_several(rows)
         return tuple(notes)
 
@@ -532,115 +440,53 @@ class _Comparison:
         inside = [row for row in tested if row["verdict"] == "inside"]
         if len(tested) < 2 or not inside:
             return []
-        held = [shown(row["rater"]) for row in inside if row["p_holm"] <= self.alpha]
-        text = f"{count(len(tested))} models are judged, each at a level of {percent(self.alpha)}. "
-        if len(held) == len(inside):
-            return [f"{text}With Holm's correction for all of them, the same are inside."]
-        kept = f"only {joined(held)} {'is' if len(held) == 1 else 'are'}" if held else "none is"
-        return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
+        held = [row["rater"] for row in inside if row["p_holm"] <= self.alpha]
+        names = [row["rater"] for row in inside]
+        return [wording.several_models(len(tested), self.alpha, names, held)]
 
     def _on_people(self) -> list[str]:
         """Say what follows from the number of people, and where two people share few stimuli."""
         n, measure, target = self.panel.n_people, self.first, self.target
-        drawn = target != "none"
         if n == 1:
-            return ["One person cannot show how far people agree; two or more are needed."]
+            return [wording.one_person()]
         notes = []
-        about_these = drawn and target not in ("both", "raters")
-        if n == 2 and about_these:
-            notes.append(
-                f"Two people cannot be generalised to others: intervals are over {target}, and "
-                "about these two alone."
-            )
-        elif n < _FEW_PEOPLE and drawn and not about_these:
-            notes.append(
-                f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for "
-                "the choice of people, and are wide."
-            )
-        if about_these and n > 2:
-            notes.append(f"Intervals are over {target}: about these people, and no others.")
+        if target not in ("none", "both", "raters"):
+            notes.append(wording.about_these(target, n))
+        elif n < _FEW_PEOPLE and target != "none":
+            notes.append(wording.few_people(n))
         shared = _shared_by_pairs(self.panel)
-        middle = plural(round(shared), "stimulus", "stimuli")
-        meet = f"Two people who meet share {middle} in the middle"
         if measure.pooled:
-            notes.append(
-                f"{meet}, a person and a model more. A mean of kappas of pairs, each "
-                "biased towards 0 on few stimuli, would put models above people; so disagreement "
-                f"is pooled over pairs before it is divided ({measure.words}). Tables of pairs are "
-                "not, and models and people must not be compared in them."
-            )
+            notes.append(wording.pooled(round(shared), measure.words))
         elif shared < _FEW_SHARED and measure.name != "spearman":
-            notes.append(
-                f"{meet}, as do a person and a model, so the {measure.words} of any "
-                "pair is uncertain and somewhat too near to 0, of models and people alike."
-            )
+            notes.append(wording.few_shared(round(shared), measure.words))
         return notes
 
     def _on_strangers(self) -> list[str]:
-        """Name people who hardly agree with anybody, while the others do."""
+        """Name people who agree with nobody, while the others do."""
         own = mean_of_defined(self.first.persons[:, :, 0], axis=1)
         known = own[~np.isnan(own)]
-        middle = float(np.median(known)) if known.size > 2 else 0.0
-        far = [
-            f"{shown(name)} ({number(value, 3)})"
+        median = float(np.median(known)) if known.size > 2 else 0.0
+        far = {
+            name: float(value)
             for name, value in zip(self.panel.people, own, strict=True)
-            if value < _HARDLY * middle
-        ]
-        if middle < _HARDLY or not far:
-            return []
-        return [
-            f"Hardly in agreement with any other person, where the middle person reaches "
-            f"{number(middle, 3)}: {joined(far)}. Any model looks good compared with careless "
-            "people; screen people before models are judged."
-        ]
+            if value < _HARDLY * median
+        }
+        return [wording.disagreeing_people(far, median)] if median >= _HARDLY and far else []
 
     def _on_margin(self, rows: list[dict[str, Any]]) -> list[str]:
         """Say where the margin, or what the alternative-annotator test allows, is wide."""
         people = [row["people"] for row in rows if not math.isnan(row["people"])]
         if not people:
             return []
-        least, margin, notes = min(people), self.margin, []
-        if margin >= least:
-            notes.append(
-                f"The margin of {margin:g} is not below the agreement of people "
-                f"({number(least, 3)}): a model that agrees with nobody would lie within it, so "
-                "that no model is shown to be inside. State a smaller one."
-            )
-        elif margin >= _WIDE * least:
-            notes.append(
-                f"The margin of {margin:g} is {percent(margin / least)} of the agreement of people "
-                f"(mean {self.first.words} {number(least, 3)}), which is wide."
-            )
+        least, notes = min(people), []
+        if self.margin >= _WIDE * least:
+            notes.append(wording.wide_margin(self.margin, least))
         if least < _LITTLE and self.alt.epsilon > 0.1:
-            notes.append(
-                "People agree little; the authors of the alternative-annotator test advise a "
-                f"smaller epsilon than {self.alt.epsilon:g} then."
-            )
+            notes.append(wording.large_epsilon(self.alt.epsilon))
         return notes
 
 
-def _ends(low: float, high: float) -> str:
-    return f"{number(low, 3)} to {number(high, 3)}"
-
-
-def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
-    """Say what is open where neither inside nor outside is shown."""
-    if row["margin"] >= row["people"]:
-        nobody = "since a model that agrees with nobody would lie within it"
-        return f", and {margin} shows nothing, {nobody}"
-    side = "more" if row["low"] > 0 else "less" if row["high"] < 0 else ""
-    text = f", so the data do not say whether they differ by more than {margin}"
-    if side:
-        text = f", so it agrees {side}, and whether by more than {margin} is open"
-    if row["at_least"] and side != "less":
-        text += (
-            f" but it is not worse by more than that (one-sided test, {level} interval from "
-            f"{number(row['test_low'], 3)})"
-        )
-    return text
-
-
-def _shared_by_pairs(panel: Panel) -> float:
+def _shared_by_pairs(panel: AlignmentPanel) -> float:
     """Median number of stimuli that two people share who share any, on the fullest label."""
     part = max(panel.parts, key=lambda part: part.value.size)
     if part.whole:
@@ -815,14 +661,14 @@ def alignment(
         tables=(*judged.tables, table),
         sentences=(
             *judged.trained,
-            _on_careless(judged),
+            wording.without_careless(judged.without, judged.changed),
             *judged.sentences[first:],
         ),
     )
 
 
 def _left_out(
-    ratings: Ratings, panel: Panel, without: str | Collection[str] | None
+    ratings: Ratings, panel: AlignmentPanel, without: str | Collection[str] | None
 ) -> tuple[str, ...]:
     """Name the people whose answers do not count."""
     if without is None:
@@ -837,22 +683,9 @@ def _left_out(
     return named
 
 
-def _on_careless(found: AlignmentResult) -> str:
-    """Say who does not count, and which verdicts that changes."""
-    names = some([shown(name, 60) for name in found.without], 5)
-    one = len(found.without) == 1
-    changed = [f"{shown(name, 60)} would be {verdict}" for name, verdict in found.changed.items()]
-    answers = "these answers" if one else "their answers"
-    with_them = joined(changed) if changed else "every verdict would be the same"
-    return (
-        f"Without {names}, who {'is' if one else 'are'} taken to be careless; with {answers} "
-        f"{with_them}."
-    )
-
-
 def _aligned(
     ratings: Ratings,
-    panel: Panel,
+    panel: AlignmentPanel,
     *,
     margin: float,
     epsilon: float,

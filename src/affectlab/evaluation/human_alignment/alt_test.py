@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -18,8 +18,13 @@ from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import plural, shown
-from affectlab.evaluation.human_alignment.panel import NO_SCALE, LabelPanel, Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import (
+    NO_SCALE,
+    AlignmentPanel,
+    LabelPanel,
+    panel_of,
+)
+from affectlab.evaluation.human_alignment.wording import alt_test_outcome
 from affectlab.ratings import ModelRatings, Ratings, of_known_raters
 
 # Who is closer to the other people, a model or the person who is left out: item by item.
@@ -33,7 +38,7 @@ _TIE = 1e-9
 
 
 def duels_of(
-    panel: Panel, score: Score, items: Items, min_people: int
+    panel: AlignmentPanel, score: Score, items: Items, min_people: int
 ) -> Iterator[tuple[Ints, Bools, Bools]]:
     """Compare every model with every person, item by item.
 
@@ -62,7 +67,7 @@ def duels_of(
 
 
 def _over_labels(
-    panel: Panel, score: Score, min_people: int
+    panel: AlignmentPanel, score: Score, min_people: int
 ) -> Iterator[tuple[Ints, Floats, Floats]]:
     """Add up the labels of each person and stimulus, label by label."""
     n_stimuli = len(panel.stimuli)
@@ -121,7 +126,7 @@ def _of_label(
         yield part.person[kept], kept, theirs[kept], own[kept]
 
 
-def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
+def _of_sets(panel: AlignmentPanel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
     """Distance of label sets: 1 less the mean Jaccard similarity with the other people."""
     n_items, n_labels = len(panel.stimuli), len(panel.labels)
     label = np.concatenate([np.full(p.item.size, k) for k, p in enumerate(panel.parts)])
@@ -212,25 +217,7 @@ _OF_PEOPLE = (
 )
 
 
-def outcome_of(row: Mapping[str, Any]) -> str:
-    """Say of one model whether it passes, without its name."""
-    test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
-    if row["passed"] is None:
-        return f"{test} cannot be done: {Reason.of_row(row['reason'])}"
-    won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
-    if row["constant_answer"]:
-        won += ", with one answer to everything: it tells no stimuli apart"
-    return f"it {'passes' if row['passed'] else 'does not pass'} {test}, {won}"
-
-
-def _sentence(row: Mapping[str, Any]) -> str:
-    said = outcome_of(row)
-    return (
-        f"{shown(row['rater'])}{': ' if row['passed'] is None else ' '}{said.removeprefix('it ')}."
-    )
-
-
-def _is_constant(panel: Panel, f: int) -> bool:
+def _is_constant(panel: AlignmentPanel, f: int) -> bool:
     """Whether a model gives one answer to everything, label by label."""
     given = [part.exact[f][~np.isnan(part.exact[f])] for part in panel.parts]
     return all(one.size > 1 and np.ptp(one) == 0 for one in given)
@@ -343,7 +330,7 @@ def alt_test(
 
 
 def alt_test_of(
-    panel: Panel,
+    panel: AlignmentPanel,
     *,
     epsilon: float,
     score: Score | None = None,
@@ -405,7 +392,7 @@ def alt_test_of(
         Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
         Table("people", "Each model against each person.", pl.concat(frames), _OF_PEOPLE),
     )
-    sentences = (*panel.trained, *map(_sentence, frame.iter_rows(named=True)))
+    sentences = (*panel.trained, *map(alt_test_outcome, frame.iter_rows(named=True)))
     return AltTest(tables, sentences, score=chosen, items=items, epsilon=epsilon)
 
 
@@ -416,7 +403,7 @@ _WORDS = {
 }
 
 
-def _score(panel: Panel, score: Score | None) -> Score:
+def _score(panel: AlignmentPanel, score: Score | None) -> Score:
     kind = panel.scale.kind
     if score is None:
         if kind == "nominal":
@@ -442,7 +429,7 @@ def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items:
 
 
 def _against_people(
-    panel: Panel,
+    panel: AlignmentPanel,
     person: Ints,
     model_wins: Bools,
     person_wins: Bools,

@@ -11,7 +11,7 @@ import polars as pl
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Value
-from affectlab.core.words import number, shown
+from affectlab.evaluation.human_alignment import wording
 from affectlab.evaluation.human_alignment.measures import Measure, Measured, part_of
 from affectlab.evaluation.human_alignment.panel import panel_of
 from affectlab.ratings import ClusterLike, Ratings, of_known_raters, stimulus_clusters
@@ -46,17 +46,6 @@ _OF_PEOPLE = (
     Interval(decimals=3),
     Count("n_ratings"),
 )
-
-
-def _sentences(frame: pl.DataFrame, measures: Sequence[Measure]) -> tuple[str, ...]:
-    """Say what people reach with one another."""
-    return tuple(
-        f"A person left out reaches {number(row['value'], 3)} on average ({measure.of_a_person}); "
-        f"people range from {number(row['min'], 3)} to {number(row['max'], 3)} "
-        f"({shown(row['best'])})."
-        for row, measure in zip(frame.iter_rows(named=True), measures, strict=True)
-        if row["min"] is not None
-    )
 
 
 @of_known_raters
@@ -154,4 +143,9 @@ def ceiling_of(measures: Sequence[Measure], found: Estimates) -> HumanCeiling:
         Table("ceiling", caption, frame, _COLUMNS),
         Table("people", "Each person against the other people.", people.frame, _OF_PEOPLE),
     )
-    return HumanCeiling(tables, _sentences(frame, measures))
+    sentences = tuple(
+        wording.ceiling(row, measure.of_a_person)
+        for row, measure in zip(frame.iter_rows(named=True), measures, strict=True)
+        if row["min"] is not None
+    )
+    return HumanCeiling(tables, sentences)

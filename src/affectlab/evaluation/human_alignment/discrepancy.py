@@ -21,8 +21,8 @@ from affectlab.core.statistic import (
     Statistic,
 )
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
-from affectlab.core.types import Floats, pl
-from affectlab.core.words import number, shown
+from affectlab.core.types import Floats
+from affectlab.evaluation.human_alignment import wording
 from affectlab.evaluation.human_alignment.panel import NO_SCALE, Copies, LabelPanel, panel_of
 from affectlab.ratings import (
     ClusterLike,
@@ -149,6 +149,9 @@ def discrepancy(
         seed=seed,
     )
     frame = found.frame
+    known = frame.filter(pl.col("value").is_not_nan()).sort(
+        pl.col("value").abs(), descending=True, maintain_order=True
+    )
     columns = (
         Key("rater", "model"),
         Key("label"),
@@ -169,25 +172,9 @@ def discrepancy(
     )
     return Estimates(
         (Table("discrepancy", caption, frame, columns),),
-        _largest(frame),
+        () if not known.height else (wording.largest_discrepancy(known.row(0, named=True)),),
         figures=(figure,),
         notes=clusters.notes_for(frame["target"].unique()),
-    )
-
-
-def _largest(frame: pl.DataFrame) -> tuple[str, ...]:
-    """Say where people and a model are furthest apart."""
-    import polars as pl
-
-    known = frame.filter(pl.col("value").is_not_nan())
-    if not known.height:
-        return ()
-    ordered = known.sort(pl.col("value").abs(), descending=True, maintain_order=True)
-    row = ordered.row(0, named=True)
-    more = "more" if row["value"] > 0 else "less"
-    return (
-        f"The largest difference of means: people see {number(abs(row['value']))} points {more} "
-        f"{shown(row['label'], 40)} than {shown(row['rater'], 40)} does.",
     )
 
 

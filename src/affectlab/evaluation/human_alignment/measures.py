@@ -30,7 +30,7 @@ from affectlab.evaluation.human_alignment.kappa import (
     pooled_kappas,
     shares_little,
 )
-from affectlab.evaluation.human_alignment.panel import NO_SCALE, Copies, Panel
+from affectlab.evaluation.human_alignment.panel import NO_SCALE, AlignmentPanel, Copies
 from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
@@ -167,7 +167,7 @@ def _over_labels(values: Floats, point: Floats) -> Floats:
 
 
 def measures_of(
-    panel: Panel, draws: Copies, wanted: Collection[str] | None = None, *, pooled: bool
+    panel: AlignmentPanel, draws: Copies, wanted: Collection[str] | None = None, *, pooled: bool
 ) -> tuple[Measure, ...]:
     """Compute every measure that the scale allows, or those wanted, the one that decides first.
 
@@ -198,7 +198,7 @@ def measures_of(
     return tuple(found)
 
 
-def _spearman(panel: Panel, draws: Copies) -> Measure:
+def _spearman(panel: AlignmentPanel, draws: Copies) -> Measure:
     from threadpoolctl import threadpool_limits
 
     # Replicates are computed side by side already, each with a small matrix product.
@@ -226,7 +226,7 @@ def _measure(
 class Measured:
     """All measures of a panel, and how sure they are."""
 
-    panel: Panel
+    panel: AlignmentPanel
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:

@@ -46,7 +46,7 @@ def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Rat
     >>> found = neutral_calibrated(model, ["calm"])
     >>> found.value.tolist()
     [0.0, 3.0, 0.0]
-    >>> found.history[-1]
+    >>> str(found.history[-1])
     'less the mean of 1 neutral stimulus per rater and label; 1 answer beyond the bounds taken ...'
     """
     check_models(models)

@@ -145,7 +145,7 @@ NO_SCALE = Reason(Cause.NO_COMMON_SCALE)
 
 
 @dataclass(frozen=True)
-class Panel:
+class AlignmentPanel:
     """Everything that is compared."""
 
     labels: tuple[str, ...]
@@ -238,7 +238,7 @@ def panel_of(
     exclude: Collection[str] = (),
     truncate: bool = False,
     alone: bool = False,
-) -> Panel:
+) -> AlignmentPanel:
     """Arrange people and models.
 
     Parameters
@@ -280,7 +280,11 @@ def panel_of(
         answered = {name for table in tables for name in table.stimulus_names}
         units = tuple(name for name in units if name in answered)
         said = [
-            way.words(how, "models" if len(tables) == 1 else some(table.rater_names, _NAMED))
+            ""
+            if way.same
+            else str(
+                way.step(how, "models" if len(tables) == 1 else some(table.rater_names, _NAMED))
+            )
             for way, table in zip(ways, tables, strict=True)
             if not way.missing
         ]
@@ -309,7 +313,7 @@ def panel_of(
         )
         for k, part in enumerate(own.by_label())
     )
-    return Panel(
+    return AlignmentPanel(
         tuple(labels),
         units,
         own.raters,

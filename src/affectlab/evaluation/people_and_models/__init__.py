@@ -11,11 +11,11 @@ from affectlab.evaluation.people_and_models.names import (
 from affectlab.evaluation.people_and_models.runs import (
     CONTROLS as CONTROLS,
     Control as Control,
-    Panel as Panel,
+    ControlledRuns as ControlledRuns,
+    controlled_runs as controlled_runs,
     judged_runs as judged_runs,
     judged_sides as judged_sides,
     main_runs as main_runs,
-    panel_of as panel_of,
     present as present,
 )
 from affectlab.evaluation.people_and_models.scale_map import (

@@ -42,7 +42,7 @@ class Control:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class ControlledRuns:
     """People, models, and which run of a model controls which."""
 
     scale: Scale
@@ -127,7 +127,7 @@ def main_runs(ratings: Ratings) -> Ratings:
     return ratings.where(main[ratings.rater_code], step=step)
 
 
-def panel_of(ratings: Ratings, models: ModelRatings | None) -> Panel:
+def controlled_runs(ratings: Ratings, models: ModelRatings | None) -> ControlledRuns:
     """Bring people and the runs of models together.
 
     Raises
@@ -152,7 +152,7 @@ def panel_of(ratings: Ratings, models: ModelRatings | None) -> Panel:
     sides_ = [part.on(stimuli, labels) for part in given]
     controls = _controls(judged)
     control_names = {control.run for control in controls}
-    return Panel(
+    return ControlledRuns(
         scale=judged.scale if people is None else people.scale,
         people=None if people is None else sides_[0],
         models=sides_[-1],

@@ -12,12 +12,15 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, option, shown
 from affectlab.evaluation.people_and_models.sides import Sides, check_models
-from affectlab.ratings import Ratings, Scale, fits_scale
+from affectlab.ratings import Ratings, Scale, Step, StepKind, fits_scale, step
 
 Rounding: TypeAlias = Literal["round", "truncate", "none"]
 
 _DIGITS = 9
 """Decimals, in steps, to which a mapped answer is exact: 4.5 stays half-way on every scale."""
+
+_OF_SCALES = (StepKind.SCALE_MAPPED, StepKind.MODEL_SCALE, StepKind.WHOLE_STEPS)
+"""Steps that put answers on another scale than they were read on."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +66,19 @@ class ScaleMap:
         places = np.round((value - low) / step, _DIGITS)
         return low + (np.floor(places) if how == "truncate" else np.rint(places)) * step
 
-    def words(self, how: Rounding, whose: str = "models") -> str:
-        """Say what is done to the answers; nothing where both scales are the same."""
-        if self.same:
-            return ""
+    def step(self, how: Rounding, whose: str = "models") -> Step:
+        """Say what is done to the answers."""
         target = self.target if how != "none" else _without_steps(self.target)
         ends = (self.source.low, self.source.high, target.low, target.high)
-        steps = [self.guess] if self.guess else []
-        if self.spreads:
-            steps.append("{:g}–{:g} mapped to {:g}–{:g}, linearly".format(*ends))
-        if target.step is not None:
-            steps.append("truncated to steps" if how == "truncate" else "rounded to steps")
-        said = "; ".join(steps) or "taken on the people's scale"
-        return f"answers of {whose}: {said} ({target})"
+        rounding = "truncated" if how == "truncate" else "rounded"
+        return step(
+            StepKind.SCALE_MAPPED,
+            whose=whose,
+            guess=self.guess,
+            ends=ends if self.spreads else (),
+            rounding="" if target.step is None else rounding,
+            target=str(target),
+        )
 
 
 def _without_steps(scale: Scale) -> Scale:
@@ -180,7 +183,7 @@ def on_scale(models: Ratings, scale: Scale, how: Rounding = "round") -> Ratings:
     ...                 scale="0-1 interval")
     >>> on_scale(model, Scale.parse("0-7")).value.tolist()
     [3.0, 7.0]
-    >>> on_scale(model, Scale.parse("0-7"), "none").history[-1]
+    >>> on_scale(model, Scale.parse("0-7"), "none").history[-1].text
     'answers of models: 0–1 mapped to 0–7, linearly (interval 0 to 7)'
     """
     check_models(models)
@@ -197,7 +200,7 @@ def moved(models: Ratings, scale: Scale, how: Rounding, *, together: bool = Fals
     if models.scale == scale:
         return models
     value = way.apply(np.array(models.value, dtype=np.float64), how)
-    return models.with_values(value, scale, step=way.words(how))
+    return models.with_values(value, scale, step=way.step(how))
 
 
 def check_shares(models: Ratings, why: str) -> None:
@@ -282,6 +285,6 @@ def on_people(both: Sides, how: Rounding) -> Mapped:
 
 
 def answer_steps(*tables: Ratings) -> tuple[str, ...]:
-    """Give the steps of histories that say what was done to answers, each once."""
-    steps = (step for table in tables for step in table.history)
-    return tuple(dict.fromkeys(step for step in steps if step.startswith("answers of ")))
+    """Word the steps of histories that changed the scale of answers, each once."""
+    steps = (one for table in tables for one in table.history if one.kind in _OF_SCALES)
+    return tuple(dict.fromkeys(map(str, steps)))

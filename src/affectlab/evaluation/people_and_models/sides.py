@@ -17,16 +17,17 @@ from affectlab.evaluation.people_and_models.names import (
     on_one_nominal,
 )
 from affectlab.ratings import (
-    GUESSED,
     HUMAN_KINDS,
     MODEL_KINDS,
     ModelRatings,
     Ratings,
     Scale,
+    StepKind,
     by_scale_of_models,
     format_by_label,
     model_tables,
     on_own_scales,
+    step,
 )
 from affectlab.taxonomy import Taxonomy
 
@@ -252,11 +253,7 @@ def people_of(ratings: Ratings) -> Ratings:
             stepped |= dict.fromkeys(labels, Scale("ordinal", low, high, 1.0))
     if not stepped:
         return people
-    return people.with_values(
-        people.value,
-        stepped,
-        step="answers of people: steps of 1, since all are whole numbers and those of models not",
-    )
+    return people.with_values(people.value, stepped, step=step(StepKind.WHOLE_STEPS))
 
 
 def scores_beside_names(models: Ratings, people: Ratings) -> str:
@@ -285,10 +282,9 @@ def _whole(value: np.ndarray) -> bool:
 
 def _joined(models: ModelRatings | None, tables: Sequence[Ratings]) -> tuple[str, ...]:
     """Say how stimuli and labels of models were joined with people's, where names differ."""
-    before = {step for table in model_tables(models) for step in table.history}
-    steps = [step for table in tables for step in table.history if step not in before]
-    said = [step.removeprefix(GUESSED) for step in steps if step.startswith(GUESSED)]
-    return tuple(dict.fromkeys(said))
+    before = {one for table in model_tables(models) for one in table.history}
+    steps = [one for table in tables for one in table.history if one not in before]
+    return tuple(dict.fromkeys(one.text for one in steps if one.guessed))
 
 
 def _apart(models: Ratings, people: Ratings) -> list[Ratings]:

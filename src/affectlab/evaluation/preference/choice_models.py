@@ -198,7 +198,7 @@ class ChoiceModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ChoiceFit:
     """Parameters of largest likelihood, and what each kind of choice says of them."""
 
     model: ChoiceModel
@@ -209,7 +209,7 @@ class Fit:
     the choices do not determine them."""
 
     @classmethod
-    def undefined(cls, model: ChoiceModel, votes: Votes, n_systems: int) -> Fit:
+    def undefined(cls, model: ChoiceModel, votes: Votes, n_systems: int) -> ChoiceFit:
         """Say that the choices determine nothing."""
         n = n_systems + model.position + model.with_ties
         return cls(model, votes, n_systems, np.full(n, np.nan))
@@ -297,7 +297,7 @@ def _information(votes: Votes, k: int, model: ChoiceModel, bend: Floats, weight:
     return total.astype(np.float64, copy=False).reshape(n, n)
 
 
-def fit_choices(votes: Votes, n_systems: int, model: ChoiceModel) -> Fit:
+def fit_choices(votes: Votes, n_systems: int, model: ChoiceModel) -> ChoiceFit:
     """Find the parameters of largest likelihood.
 
     The likelihood is concave, so that damped Newton steps find its maximum from anywhere.
@@ -334,11 +334,11 @@ def fit_choices(votes: Votes, n_systems: int, model: ChoiceModel) -> Fit:
         at[:n_systems] -= at[:n_systems].mean()
         now, slope, bend = after
         if np.abs(step).max() * size < _SMALL * max(1.0, np.abs(at).max()):
-            return Fit(model, votes, n_systems, at)
-    return Fit.undefined(model, votes, n_systems)
+            return ChoiceFit(model, votes, n_systems, at)
+    return ChoiceFit.undefined(model, votes, n_systems)
 
 
-def without_clusters(fit: Fit, kind: Ints, cluster: Ints) -> tuple[Floats, Ints]:
+def without_clusters(fit: ChoiceFit, kind: Ints, cluster: Ints) -> tuple[Floats, Ints]:
     """Estimate the parameters without each cluster of choices, by one Newton step from all.
 
     Parameters
@@ -394,7 +394,7 @@ def without_clusters(fit: Fit, kind: Ints, cluster: Ints) -> tuple[Floats, Ints]
     return np.concatenate(values)[order], np.concatenate(times)[order]
 
 
-def _without_few(fit: Fit, inverse: Floats, kinds: Ints, often: Ints) -> Floats:
+def _without_few(fit: ChoiceFit, inverse: Floats, kinds: Ints, often: Ints) -> Floats:
     """Leave out clusters of few kinds of choices: by their own derivatives, and the inverse of all
     information, after Woodbury.
 
@@ -429,7 +429,7 @@ def _diagonal(values: Floats) -> Floats:
 
 
 def _without_many(
-    fit: Fit, whole: Floats, cluster: Ints, kinds: Ints, often: Ints, n_clusters: int
+    fit: ChoiceFit, whole: Floats, cluster: Ints, kinds: Ints, often: Ints, n_clusters: int
 ) -> Floats:
     """Leave out clusters of many kinds of choices: by the information of all others."""
     from scipy.sparse import csr_array

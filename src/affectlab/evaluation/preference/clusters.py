@@ -12,6 +12,7 @@ from affectlab.core.files.columns import require_columns, require_distinct
 from affectlab.core.inference import Target
 from affectlab.core.jackknife import Jackknife, LeaveOneOut, Part
 from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.choices import Comparisons
 from affectlab.ratings import Ratings
 
@@ -155,12 +156,7 @@ CLUSTERS = {"stimuli": ("items",), "raters": ("judges",), "both": ("items", "jud
 
 def about_target(target: Target) -> tuple[str, ...]:
     """Say what intervals are about; nothing where there are none."""
-    others = {
-        "stimuli": "other items, judged by the same judges",
-        "raters": "other judges of the same items",
-        "both": "other items and other judges",
-    }
-    return (f"intervals are about {others[target]}",) if target in others else ()
+    return (wording.target(target),) if target in CLUSTERS else ()
 
 
 def without_each(

@@ -21,12 +21,12 @@ from affectlab.core.inference import (
     left_out_uncertainty,
 )
 from affectlab.core.jackknife import Jackknife
-from affectlab.core.render.notes import status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, file_part, joined, number, option, percent, plural
+from affectlab.core.words import file_part, option, percent
 from affectlab.evaluation.people_and_models import side_by_side
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.areas import (
     area_ends,
     delong_errors,
@@ -81,7 +81,7 @@ def area_verdict(low: float, high: float, margin: float | None) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _MetricPart:
     """Rows of which some metrics all say something."""
 
     x: Floats
@@ -112,25 +112,25 @@ class _Scored:
     seed: int
     """Of permutations: metrics that score the same items share them."""
 
-    def part(self, columns: Sequence[int], rows: Bools | None = None) -> _Part:
+    def part(self, columns: Sequence[int], rows: Bools | None = None) -> _MetricPart:
         """Take the rows of which some metrics all say something."""
         known = ~np.isnan(self.values[:, columns]).any(axis=1)
         if rows is not None:
             known &= rows
-        return _Part(
+        return _MetricPart(
             self.values[known][:, columns],
             self.judged.good[known],
             self.judged.weight[known],
             np.unique(self.clusters[known], return_inverse=True)[1].astype(np.int64),
         )
 
-    def areas(self, part: _Part) -> Jackknife:
+    def areas(self, part: _MetricPart) -> Jackknife:
         """Areas, and those without each cluster."""
         return without_clusters(
             lambda weights: fold_areas(part.x, part.good, weights * part.base), part.clusters
         )
 
-    def p_values(self, part: _Part) -> tuple[float, float]:
+    def p_values(self, part: _MetricPart) -> tuple[float, float]:
         """Two-sided p-values of the area and of the difference of means of one metric."""
         n, n_good = part.good.size, int(part.good.sum())
         apart = part.n_clusters == n and (part.base == 1).all()
@@ -245,7 +245,7 @@ def _means(scored: _Scored) -> pl.DataFrame:
     for m, metric in enumerate(scored.metrics):
         part, inside = scored.part([m]), marks[~np.isnan(scored.values[:, m])]
 
-        def means(weights: Floats, part: _Part = part, inside: Bools = inside) -> Floats:
+        def means(weights: Floats, part: _MetricPart = part, inside: Bools = inside) -> Floats:
             each = weighted_means(part.x[:, 0], inside, weights * part.base)
             return np.column_stack([each, each[:, -2] - each[:, -1]])
 
@@ -367,12 +367,6 @@ def evaluate_preference_metrics(
         any other choice.
     system
         The system whose outputs are scored; by default the one called model or machine.
-    good
-        Verdicts that count as good, in place of what follows from the system.
-    poor
-        Verdicts that count as poor, in place of what follows from the system.
-
-        With ``poor=["human", "neither"]`` items on which both are bad count, too.
     items
         A table with ``item`` and what is known of the items, for `by` and `cluster`; or ratings,
         whose stimuli, with their labels, are the items. The columns of scores are known, too.
@@ -396,11 +390,6 @@ def evaluate_preference_metrics(
         Fewest good and fewest poor items for the area of a group.
     n_boot
         0 for no intervals; Student's intervals from leaving out clusters need no replicates.
-    n_permutations
-        Random relabellings of good and poor for p-values, where items do not belong together; 0 for
-        none.
-    confidence
-        Coverage of the intervals, in (0, 1).
     seed
         Seed or generator; the same seed gives the same bytes.
 
@@ -412,6 +401,20 @@ def evaluate_preference_metrics(
     the error of DeLong (1988), as a check, and ``p`` (two-sided permutation test), as has the
     difference of the means of good and poor items. Verdicts that were set aside are counted in
     ``settings``.
+
+    Other Parameters
+    ----------------
+    good
+        Verdicts that count as good, in place of what follows from the system.
+    poor
+        Verdicts that count as poor, in place of what follows from the system.
+
+        With ``poor=["human", "neither"]`` items on which both are bad count, too.
+    n_permutations
+        Random relabellings of good and poor for p-values, where items do not belong together; 0 for
+        none.
+    confidence
+        Coverage of the intervals, in (0, 1).
 
     Raises
     ------
@@ -471,14 +474,8 @@ def evaluate_preference_metrics(
     )
     areas = _areas(scored, groups, min_size, margin)
     n_clusters = int(clusters.max()) + 1
-    about = (
-        f"AUC: the chance that a good {judged.system} text scores above a poor one, from "
-        f"{'verdicts of items' if unit == 'item' else 'votes of judges'}; 0.5 is chance level"
-    )
-    if n_boot:
-        drawn = f"{plural(n_clusters, 'group')} of items that share a {cluster}"
-        drawn = plural(n_clusters, "item") if cluster is None else drawn
-        about += f"; {percent(confidence)} intervals from leaving out each of {drawn}"
+    left_out = wording.areas_left_out(confidence, n_clusters, cluster) if n_boot else ""
+    about = wording.meaning_of_areas(judged.system, unit, left_out)
     tables = _tables(areas, _means(scored), _differences(scored), about)
     settings = {
         "system": judged.system,
@@ -602,83 +599,35 @@ def _sentences(
 ) -> tuple[str, ...]:
     judged, unit = scored.judged, scored.judged.unit
     rows = areas.to_dicts()
-    said = [_of_metric(row, settings["margin"]) for row in rows if row["by"] == ""]
-    said += map(_of_pair, differences.iter_rows(named=True))
+    sentences = [wording.area(row, settings["margin"]) for row in rows if row["by"] == ""]
+    sentences += map(wording.area_difference, differences.iter_rows(named=True))
     for by in dict.fromkeys(row["by"] for row in rows if row["by"]):
-        said.append(_of_groups(by, [row for row in rows if row["by"] == by], settings))
-    aside = [f"{count(n)} {name}" for name, n in judged.aside.items()]
-    said.append(
-        f"{plural(judged.n_good, f'good {unit}')} ({judged.system} chosen, or both), "
-        f"{count(judged.n_poor)} poor ({judged.other} chosen); set aside: "
-        f"{joined(aside) if aside else 'none'}."
+        own = [row for row in rows if row["by"] == by]
+        sentences.append(
+            wording.groups_seen(
+                by,
+                len({row["group"] for row in own}),
+                len({row["group"] for row in own if row["status"] == "ok"}),
+                settings["min_size"],
+                [f"{row['metric']} for {row['group']}" for row in own if row["verdict"] == "sees"],
+                f"{percent(settings['confidence'])} intervals for all {own[0]['n_together']} areas",
+            )
+        )
+    sentences.append(
+        wording.judged_items(
+            judged.n_good, judged.n_poor, judged.system, judged.other, unit, judged.aside
+        )
     )
     sides = (judged.good, ~judged.good)
     if (
         scored.with_intervals
         and min(np.unique(scored.clusters[side]).size for side in sides) < _FEW
     ):
-        alone = settings["cluster"] is None and unit == "item"
-        what = "good or poor items" if alone else "groups with good or poor ones"
-        said.append(
-            f"With fewer than {_FEW} {what} intervals are rough; take them as a sign of how "
-            "little is known."
-        )
+        clustered = settings["cluster"] is not None or unit != "item"
+        sentences.append(wording.rough_intervals(_FEW, clustered))
     if settings["n_without_scores"]:
-        without = plural(settings["n_without_scores"], f"decided {unit}")
-        said.append(f"{without} without any score.")
-    return tuple(said)
-
-
-def _of_metric(row: _Row, margin: float | None) -> str:
-    if row["status"] != "ok":
-        return f"{row['metric']}: {status_text(row)}."
-    area = f"{row['metric']}: AUC {number(row['value'])}"
-    if row["low"] != row["low"]:
-        return f"{area}, without an interval."
-    said = {
-        "sees": "sees what people prefer",
-        "sees the wrong way round": "scores what people prefer lower",
-        "does not show that it sees": "does not show that it sees what people prefer; areas "
-        f"up to {number(max(row['high'], 1 - row['low']))} would fit these data",
-        "sees no more than the margin": "is within the stated margin of "
-        f"{number(margin, 3)} from blind",
-    }[row["verdict"]]
-    shown = row["verdict"] in ("sees", "sees the wrong way round")
-    if shown and row["all_low"] <= 0.5 <= row["all_high"]:
-        together = row["n_together"]
-        said += f", though not with intervals that hold for all {together} metrics at once"
-    return f"{area} ({number(row['low'])} to {number(row['high'])}): {said}."
-
-
-def _of_pair(row: _Row) -> str:
-    pair = f"AUC of {row['metric']} less that of {row['other']}"
-    if row["status"] != "ok":
-        return f"{pair}: {status_text(row)}."
-    interval = ""
-    if row["all_low"] == row["all_low"]:
-        # The verdict is read from these ends; with one difference they are its own.
-        interval = f" ({number(row['all_low'], 3)} to {number(row['all_high'], 3)}"
-        more = row["n_together"] > 1
-        interval += f", for all {row['n_together']} differences at once)" if more else ")"
-    return f"{pair}: {number(row['value'], 3)}{interval}, {row['verdict']}."
-
-
-def _of_groups(by: str, rows: Sequence[_Row], settings: _Row) -> str:
-    groups = {row["group"] for row in rows}
-    large = {row["group"] for row in rows if row["status"] == "ok"}
-    sees = [f"{row['metric']} for {row['group']}" for row in rows if row["verdict"] == "sees"]
-    few = len(groups) - len(large)
-    left = ""
-    if few:
-        fewer = f"fewer than {settings['min_size']} good or poor"
-        left = f" {plural(few, 'has', 'have')} {fewer}."
-    if not large:
-        return f"By {by}: {plural(len(groups), 'group')}.{left}"
-    return (
-        f"By {by}: {plural(len(large), 'group')} of {len(groups)} large enough.{left} With "
-        f"{percent(settings['confidence'])} intervals that hold for all {rows[0]['n_together']} "
-        f"areas at once, a metric sees it in: {joined(sees) if sees else 'none'}."
-    )
+        sentences.append(wording.without_scores(settings["n_without_scores"], unit))
+    return tuple(sentences)
 
 
 def _groups(of_item: Mapping[str, str], judged: JudgedItems) -> tuple[list[str], Ints]:

@@ -36,9 +36,10 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.wording import no_interval_text, undefined_text
-from affectlab.core.words import count, joined, number, option, p_value, percent, plural
+from affectlab.core.wording import no_interval_text
+from affectlab.core.words import joined, plural
 from affectlab.evaluation.paired_tests import sign_test
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.choices import (
     Comparisons,
     comparisons_of,
@@ -197,17 +198,13 @@ def preferences(
     judges = tally.n_clusters[1] if raters_are_known(ratings) else 0
     over, notes = target_of(target, judges), []
     if over is None and tally.items:
-        few = plural(judges, "judge") if judges else "judges unknown"
-        notes.append(f"{few}: intervals are about other items, not about other judges")
+        notes.append(wording.too_few_judges(judges))
         over = None if tally.apart else "stimuli"
     if n_boot and not tally.items:
         raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
     if n_boot and over in ("stimuli", "raters") and _fewest(tally, over) < _MANY_CLUSTERS:
         what = plural(_fewest(tally, over), CLUSTERS[over][0][:-1])
-        notes.append(
-            f"percentiles of draws of {what} cover too seldom: in simulations 80 % of four and "
-            f"91 % of eight, where 95 % is aimed at; {option('n_boot', 0)} has intervals that do"
-        )
+        notes.append(wording.few_clusters_drawn(what))
     rng = np.random.default_rng(seed)
     shares = _shares(tally, rule, over, n_boot, confidence, rng)
     frames = [shares.frame]
@@ -621,21 +618,10 @@ def _made_text(made: Mapping[str, Any] | None, why: Mapping[str, Any] | None) ->
 def _how(frame: pl.DataFrame) -> tuple[str, ...]:
     """Say how the intervals of shares were made."""
     how = {about: _made_text(*made) for about, *made in frame.select(_MADE).iter_rows()}
-    votes, two = how["votes"], how["decided votes"]
-    notes = [f"votes: {votes}{'' if votes == two else f'; share of two: {two}'}"]
-    if "items" in how:
-        notes.append(
-            "items and verdicts: Wilson interval, and exact for the share of two; about other "
-            "items, judged by the same judges"
-        )
-    return tuple(notes)
+    return wording.intervals_of_shares(how["votes"], how["decided votes"], "items" in how)
 
 
 # A preference study in plain sentences.
-
-
-_Row: TypeAlias = Mapping[str, Any]
-_Rows: TypeAlias = Mapping[tuple[str, str], _Row]
 
 
 def _sentences(
@@ -647,71 +633,24 @@ def _sentences(
 ) -> tuple[str, ...]:
     """Say who is preferred, on how many items, how far judges agree, and whether a side was."""
     rows = {(row["about"], row["choice"]): row for row in frame.to_dicts()}
-    said = [_preferred(rows, choices[0], choices[1], confidence)]
-    neither = [
-        f"{choice} {count(rows['votes', choice]['count'])}"
-        for choice in choices[2:]
-        if rows["votes", choice]["count"]
-    ]
-    if neither:
-        total = count(rows["votes", choices[0]]["of"])
-        said.append(f"Votes for neither side, of all {total}: {', '.join(neither)}.")
+    pair = [rows["decided votes", system] for system in choices[:2]]
+    better, worse = sorted(pair, key=lambda row: -row["count"])
+    sentences = [wording.preferred(better, worse, confidence)]
+    undecided = {name: rows["votes", name]["count"] for name in choices[2:]}
+    undecided = {name: n for name, n in undecided.items() if n}
+    if undecided:
+        sentences.append(wording.undecided_votes(undecided, rows["votes", choices[0]]["of"]))
     if ("items", "tied") in rows:
-        said += [_about_items(rows, choices[0], choices[1]), _about_verdicts(rows, choices, rule)]
+        first, second, tied = (rows["items", name] for name in (*choices[:2], "tied"))
+        decided = rows["decided items", choices[0]]
+        p = decided["p"] if decided["of"] else np.nan
+        sentences.append(wording.items_by_majority(first, second, tied, p))
+        counts = {name: rows["verdicts", name]["count"] for name in choices}
+        none = no_verdict(rule)
+        sentences.append(wording.verdicts(rule, counts, none, rows["verdicts", none]["count"]))
     if agreement is not None:
-        said.append(
-            f"Judges agree with an alpha of {number(agreement.value)} over all choices."
-            if agreement.ok
-            else f"Agreement of the judges is {undefined_text(agreement.reason)}."
-        )
+        sentences.append(wording.agreement(agreement))
     side = next((row for (about, _), row in rows.items() if about == "side"), None)
     if side is not None and side["of"]:
-        said.append(_about_side(side))
-    return tuple(said)
-
-
-def _preferred(rows: _Rows, first: str, second: str, confidence: float) -> str:
-    pair = [rows["decided votes", system] for system in (first, second)]
-    if not pair[0]["of"]:
-        return f"No vote decides between {first} and {second}."
-    better, worse = sorted(pair, key=lambda row: -row["count"])
-    votes = f"{count(better['count'])} of {count(better['of'])} decided votes"
-    share = percent(better["value"], 1)
-    if better["low"] == better["low"]:
-        ends = f"{percent(better['low'], 1)} to {percent(better['high'], 1)}"
-        share += f", {percent(confidence)} interval {ends}"
-    if better["low"] > 0.5:
-        return f"{better['choice']} is preferred to {worse['choice']}: {votes} ({share})."
-    if better["count"] == worse["count"]:
-        return f"{first} and {second} have {count(better['count'])} decided votes each ({share})."
-    return (
-        f"Neither {first} nor {second} is clearly preferred: {better['choice']} has {votes} "
-        f"({share})."
-    )
-
-
-def _about_items(rows: _Rows, first: str, second: str) -> str:
-    a, b, tied = (rows["items", name] for name in (first, second, "tied"))
-    decided = rows["decided items", first]
-    test = f"; sign test p {p_value(decided['p'])}" if decided["of"] else ""
-    return (
-        f"More judges prefer {first} on {count(a['count'])} of {plural(a['of'], 'item')}, "
-        f"{second} on {count(b['count'])}, and {count(tied['count'])} are tied{test}."
-    )
-
-
-def _about_verdicts(rows: _Rows, choices: tuple[str, ...], rule: Rule) -> str:
-    parts = [f"{name} {count(rows['verdicts', name]['count'])}" for name in choices]
-    none = rows["verdicts", no_verdict(rule)]
-    return f"Verdicts by {rule}: {', '.join(parts)}; {no_verdict(rule)} {count(none['count'])}."
-
-
-def _about_side(side: _Row) -> str:
-    where = "the left" if side["choice"] == "left" else f"option {side['choice']}"
-    found = f"{percent(side['value'], 1)} of decided votes went to {where}"
-    if side["p"] != side["p"] and side["low"] != side["low"]:
-        return f"{found}."
-    if side["p"] != side["p"]:
-        return f"{found}; each system stood on one side only, so that a bias cannot be told."
-    verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"
-    return f"{found}: {verdict} (p {p_value(side['p'])})."
+        sentences.append(wording.side(side))
+    return tuple(sentences)

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.arrays import as_floats, names_of
@@ -21,11 +22,12 @@ from affectlab.core.statistic import Ends, student
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.wording import method_text, undefined_text
-from affectlab.core.words import in_brackets, joined, p_value, percent, plural
+from affectlab.core.words import joined, plural
 from affectlab.evaluation.paired_tests import t_test
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.choice_models import (
+    ChoiceFit,
     ChoiceModel,
-    Fit,
     Model,
     Ties,
     Votes,
@@ -256,24 +258,16 @@ def preference_scale(
         },
     )
     if undefined is not None:
-        text = undefined_text(undefined)
-        return replace(result, sentences=(f"There is no scale ({text}).",))
+        return replace(result, sentences=(wording.no_scale(undefined_text(undefined)),))
     if study.group.max() > 0:
-        apart = [
-            joined(np.array(study.systems, dtype=object)[study.group == k].tolist())
+        groups = [
+            np.array(study.systems, dtype=object)[study.group == k].tolist()
             for k in range(int(study.group.max()) + 1)
         ]
-        result = replace(
-            result,
-            sentences=(
-                f"Systems of {len(apart)} groups were never compared ({'; '.join(apart)}): nothing "
-                "but the prior puts these on one scale.",
-            ),
-        )
+        result = replace(result, sentences=(wording.unlinked(groups),))
     strongest = table.frame.row(0, named=True)
-    sure = strongest["first"]
-    sure = f", with a chance of {percent(sure, 1)} to be the first" if sure == sure else ""
-    said = list(result.sentences) or [f"{strongest['system']} is strongest{sure}."]
+    strength = wording.strongest(strongest["system"], strongest["first"])
+    said = list(result.sentences) or [strength]
     figure = Figure(
         "preference_scale",
         "intervals",
@@ -283,7 +277,11 @@ def preference_scale(
         options={"value_name": "strength", "lines": [(0.0, "mean")]},
     )
     shared["statistic"] = ("chance of being chosen", *what)
-    tables = [*result.tables, *_pairs(study, fit, jackknife, confidence, shared).tables]
+    pairs = _pairs(study, fit, jackknife, confidence, shared)
+    tables = [*result.tables, *pairs.tables]
+    never = pairs.frame.filter(pl.col("observed").is_nan()).select("system", "other").rows()
+    if never:
+        said.append(wording.never_compared(never))
     if position or choice.with_ties:
         effects = _effects(
             study,
@@ -293,7 +291,7 @@ def preference_scale(
             shared | {"statistic": ("chance between equals", *what)},
         )
         tables += effects.tables
-        said += _effect_sentences(effects)
+        said += [wording.effect(row) for row in effects.frame.to_dicts()]
     return replace(result, tables=tuple(tables), sentences=tuple(said), figures=(figure,))
 
 
@@ -349,7 +347,7 @@ def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Study:
     return _Study(votes, kind, np.arange(n), np.zeros(n, dtype=np.int64), names, n)
 
 
-def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, Reason | None]:
+def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[ChoiceFit, Reason | None]:
     """Estimate the parameters; and give the reason why there are none, if there are none."""
     k, votes = len(study.systems), study.votes
     if prior:
@@ -358,7 +356,7 @@ def _fitted(study: _Study, model: ChoiceModel, prior: float) -> tuple[Fit, Reaso
         votes = votes.joined(more)
     reason = None if prior else why_undefined(study.wins(0.5), study.systems)
     if reason is not None:
-        return Fit.undefined(model, votes, k), reason
+        return ChoiceFit.undefined(model, votes, k), reason
     fit = fit_choices(votes, k, model)
     if np.isnan(fit.parameters).any():
         parts = ["strengths"] + ["position"] * model.position + ["ties"] * model.with_ties
@@ -385,7 +383,7 @@ def _ends(
 
 def _strengths(
     study: _Study,
-    fit: Fit,
+    fit: ChoiceFit,
     jackknife: Jackknife,
     over: Target,
     confidence: float,
@@ -427,7 +425,7 @@ def _strengths(
 
 
 def _first(
-    study: _Study, fit: Fit, jackknife: Jackknife, seed: int | np.random.Generator | None
+    study: _Study, fit: ChoiceFit, jackknife: Jackknife, seed: int | np.random.Generator | None
 ) -> Floats:
     """Chance that each system is the strongest, from a multivariate t distribution."""
     k = fit.n_systems
@@ -444,7 +442,7 @@ def _first(
 
 
 def _pairs(
-    study: _Study, fit: Fit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
+    study: _Study, fit: ChoiceFit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Compare every two systems, the stronger one with the weaker."""
     a, b = np.array(list(combinations(np.argsort(-fit.strength, kind="stable"), 2))).T
@@ -490,7 +488,7 @@ def _pairs(
 _STEP = 1e-5
 
 
-def _slope(fit: Fit, at: Floats) -> Floats:
+def _slope(fit: ChoiceFit, at: Floats) -> Floats:
     """How fast the chance of being chosen rises with the difference of strengths."""
     above, below = (fit.model.chances(at + step, fit.tau)[0] for step in (_STEP, -_STEP))
     rise: Floats = (above - below) / (2 * _STEP)
@@ -498,7 +496,7 @@ def _slope(fit: Fit, at: Floats) -> Floats:
 
 
 def _effects(
-    study: _Study, fit: Fit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
+    study: _Study, fit: ChoiceFit, jackknife: Jackknife, confidence: float, shared: dict[str, Any]
 ) -> Estimates:
     """Give the chances for two equal systems that the left one is chosen, and of a tie."""
     k, model, zero = fit.n_systems, fit.model, np.zeros(1)
@@ -537,21 +535,3 @@ def _effects(
         name="effects",
         caption="Two systems of the same strength: the left one is chosen, and there is a tie.",
     )
-
-
-def _effect_sentences(effects: Estimates) -> list[str]:
-    said = []
-    for row in effects.frame.to_dicts():
-        between = in_brackets(row["low"], row["high"], 1, write=percent, name="interval")
-        share = percent(row["value"], 1) + between
-        if row["effect"] == "tie":
-            said.append(f"Two equal systems tie with a chance of {share}.")
-            continue
-        sign = ""
-        if row["p"] == row["p"]:
-            sign = "a sign of side bias" if row["p"] < 0.05 else "no sign of side bias"
-            sign = f": {sign} (p {p_value(row['p'])})"
-        said.append(
-            f"Of two equal systems the one on the left is chosen with a chance of {share}{sign}."
-        )
-    return said

@@ -22,7 +22,7 @@ from affectlab.core.inference import (
 )
 from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import count, number, percent
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.areas import without_clusters
 from affectlab.evaluation.preference.choices import is_both
 from affectlab.evaluation.preference.clusters import (
@@ -205,6 +205,8 @@ def _ratio(choices: Sequence[str], k: Floats, confidence: float) -> dict[str, An
     return _ROW | {
         "measure": "ratio",
         "of_what": f"{choices[more]} to {choices[less]}",
+        "more": choices[more],
+        "less": choices[less],
         "value": a / b if b else _NAN,
         "low": low / (1 - low) if low < 1 else _NAN,
         "high": high / (1 - high) if high < 1 else float("inf"),
@@ -257,15 +259,14 @@ def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
 
     extra = {"count": pl.Int64, "of": pl.Int64, "all_low": pl.Float64, "all_high": pl.Float64}
     made = Estimates.of_rows(rows, ("measure", "of_what"), extra, n_items=total)
-    of_ratio = next(row for row in rows if row["measure"] == "ratio")
-    drawn = of_ratio["interval"]
-    how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
-    if drawn is not None and drawn.kind == "jackknife":
-        how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
+    by_name = {row["measure"]: row for row in rows}
+    drawn = by_name["ratio"]["interval"]
+    resampled = str(drawn) if drawn is not None and drawn.kind == "jackknife" else ""
+    how = wording.intervals_of_verdicts(resampled)
     shown = made.with_layout(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
-    said = _sentences({row["measure"]: row for row in rows}, rule)
+    said = _sentences(by_name, rule)
     figure = Figure(
         "verdicts",
         "shares",
@@ -292,35 +293,14 @@ _SHOWN = (
 
 def _sentences(rows: Mapping[str, Mapping[str, Any]], rule: Rule) -> tuple[str, ...]:
     """Say what the verdicts are in plain words."""
-    ratio = rows["ratio"]
-    more, _, less = ratio["of_what"].rpartition(" to ")
-    said = []
+    ratio, decided = rows["ratio"], rows["decided"]
+    sentences = []
     if ratio["value"] == ratio["value"]:
-        known = ratio["low"] == ratio["low"]
-        ends = f"; interval {number(ratio['low'])} to {number(ratio['high'])}" if known else ""
-        said.append(
-            f"{more} is preferred {number(ratio['value'])} times as often as {less} "
-            f"({count(ratio['count'])} to {count(ratio['of'])}{ends})."
-        )
+        sentences.append(wording.ratio(ratio, ratio["more"], ratio["less"]))
+    bounds = None
     if "good" in rows:
-        good = rows["good"]
-        said.append(
-            f"{good['of_what']} is good on {count(good['count'])} of {count(good['of'])} items "
-            f"with a verdict ({percent(good['value'], 1)}, {percent(good['low'], 1)} to "
-            f"{percent(good['high'], 1)}): preferred, or as good."
-        )
-    decided = rows["decided"]
-    left = decided["of"] - decided["count"]
-    if left:
-        said.append(
-            f"{count(left)} of {count(decided['of'])} items have no verdict "
-            f"({no_verdict(rule)}, "
-            f"{percent(1 - decided['value'], 1)})"
-            + (
-                f"; whatever they are, between {percent(rows['good, at least']['value'], 1)} and "
-                f"{percent(rows['good, at most']['value'], 1)} of all items are good."
-                if "good" in rows
-                else "."
-            )
-        )
-    return tuple(said)
+        sentences.append(wording.good_items(rows["good"]))
+        bounds = rows["good, at least"]["value"], rows["good, at most"]["value"]
+    if decided["of"] > decided["count"]:
+        sentences.append(wording.items_without_verdict(decided, no_verdict(rule), bounds))
+    return tuple(sentences)

@@ -65,7 +65,7 @@ Outcome: TypeAlias = Literal[
 ]
 
 
-class _Part(BaseModel):
+class _FilePart(BaseModel):
     """A part of a result file: exact types, no other keys, no infinite numbers."""
 
     model_config = ConfigDict(
@@ -79,7 +79,7 @@ class _Part(BaseModel):
     )
 
 
-class Metric(_Part):
+class Metric(_FilePart):
     """One number with its uncertainty and how it was computed."""
 
     name: Name
@@ -149,7 +149,7 @@ class Metric(_Part):
         )
 
 
-class DataSet(_Part):
+class DataSet(_FilePart):
     """The answers of people that a model is judged by."""
 
     name: Name
@@ -164,7 +164,7 @@ class DataSet(_Part):
     link: Link | None = None
 
 
-class Coverage(_Part):
+class Coverage(_FilePart):
     """How much of the data set was answered."""
 
     n_answered: Count
@@ -179,7 +179,7 @@ class Coverage(_Part):
         return self
 
 
-class Cost(_Part):
+class Cost(_FilePart):
     """What the answers cost."""
 
     amount: Amount | None = None
@@ -190,7 +190,7 @@ class Cost(_Part):
     output_tokens: Count | None = None
 
 
-class ResultFile(_Part):
+class ResultFile(_FilePart):
     """Results of one model, or of people, on one data set.
 
     Examples

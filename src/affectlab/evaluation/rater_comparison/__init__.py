@@ -6,7 +6,6 @@ from affectlab.evaluation.rater_comparison.groups import (
 )
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side as alpha_by_side,
-    kappa_of_pairs as kappa_of_pairs,
     merged as merged,
     pair_kinds as pair_kinds,
     pairwise_spearman as pairwise_spearman,

@@ -33,7 +33,7 @@ from affectlab.ratings import (
     of_known_raters,
     require_order,
 )
-from affectlab.reliability import krippendorff_alpha, mean_spearman, pairwise_kappa
+from affectlab.reliability import krippendorff_alpha, mean_spearman
 from affectlab.reliability.agreement import KappaResult
 
 
@@ -74,23 +74,6 @@ def merged(
 def _without(table: Ratings, exclude: Collection[str]) -> Ratings:
     kept = [name for name in table.label_names if name not in exclude]
     return table.select(labels=kept) if len(kept) < table.n_labels else table
-
-
-@of_known_raters
-def kappa_of_pairs(
-    ratings: Ratings,
-    models: ModelRatings | None = None,
-    *,
-    exclude: Collection[str] = (),
-    truncate: bool = False,
-) -> KappaResult:
-    """Compute kappa of all pairs of people and models; quadratic weights, none on a nominal scale.
-
-    Parameters are those of :func:`alignment`; the result is that of
-    :func:`affectlab.reliability.pairwise_kappa`.
-    """
-    table = merged(ratings, models, truncate=truncate, exclude=exclude)
-    return pairwise_kappa(table)
 
 
 def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> Result:

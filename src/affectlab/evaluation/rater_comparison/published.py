@@ -74,7 +74,7 @@ def put_on_steps(both: Sides, *, truncate: bool) -> list[str]:
         return []
     maps = (scale_map(table, scale, together=both.together) for table in both.tables)
     how: Rounding = "truncate" if truncate else "round"
-    return [one for one in dict.fromkeys(m.words(how) for m in maps if not m.missing) if one]
+    return list(dict.fromkeys(str(m.step(how)) for m in maps if not m.missing and not m.same))
 
 
 @of_known_raters

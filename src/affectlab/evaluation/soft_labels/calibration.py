@@ -20,7 +20,8 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import FEWEST_CLUSTERS, Clusters, clusters_of, from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import file_part, number, percent, plural, shown
+from affectlab.core.words import file_part, shown
+from affectlab.evaluation.soft_labels import wording
 from affectlab.evaluation.soft_labels.distributions import Absent, Reading, Rule
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings, StimulusClusters, canonical
@@ -462,10 +463,7 @@ def calibration(
     ]
     classes = Table("classes", "Labels.", parts.classes(), _CLASSES, limit=0)
     ece, sure, right = (table[name] for name in ("ece", "mean_confidence", "accuracy"))
-    said = (
-        f"Calibration error (ECE) {number(ece.value, 3)} over {plural(n, 'item')}: the mean "
-        f"confidence is {number(sure.value)}, the mean outcome {number(right.value)}."
-    )
+    said = wording.calibration(ece.value, n, sure.value, right.value)
     figure = Figure(
         "reliability",
         "reliability",
@@ -766,10 +764,7 @@ def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibratio
         columns += [Number(name, head), Interval(name, "interval")]
     columns.append(Count("n_items", "stimuli"))
     best = wide.sort("ece", maintain_order=True).row(0, named=True)
-    said = (
-        f"The most probable label of {shown(best['rater'], 40)} is off by "
-        f"{percent(best['ece'], 1)} on average (expected calibration error)"
-    )
+    said = wording.best_calibrated(best["rater"], best["ece"], len(found) > 1)
     return ModelCalibration(
         tables=(
             Table("calibration", f"Calibration: confidence beside {aim}.", wide, tuple(columns)),
@@ -779,7 +774,7 @@ def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibratio
                 for table, frame in zip(parts, frames, strict=True)
             ),
         ),
-        sentences=(f"{said}{', the least of the models' if len(found) > 1 else ''}.",),
+        sentences=(said,),
         figures=_diagrams(found, outcome),
         models=found,
     )
@@ -795,10 +790,8 @@ def _diagrams(found: Mapping[str, Calibration], outcome: str) -> tuple[Figure, .
             "reliability",
             "bins",
             f"Calibration of {shown(name, 40)}",
-            f"{outcome[0].upper()}{outcome[1:]}, for the model's most probable label, against the "
-            "probability that the model gave it. Below the line the model is too sure.",
-            f"Expected calibration error {number(one['ece'].value, 3)} over "
-            f"{one['ece'].n_items:,} stimuli.",
+            wording.diagram_caption(outcome),
+            wording.diagram(one["ece"].value, one["ece"].n_items),
             {
                 "rows": {"rater": name},
                 "ece": one["ece"].value,

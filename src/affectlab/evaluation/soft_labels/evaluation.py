@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import in_brackets, joined, number, percent, plural
+from affectlab.core.words import percent
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
+from affectlab.evaluation.soft_labels import wording
 from affectlab.evaluation.soft_labels.calibration import (
     Calibration,
     Truth,
@@ -56,7 +57,7 @@ from affectlab.ratings import (
 
 
 _SPOKEN = ("jensen_shannon", "earth_movers_distance", "brier", "jensen_shannon_distance")
-"""Metrics in the order in which a sentence takes up to two of them."""
+"""Metrics in the order in which a sentence takes the first there is."""
 
 
 def _sentence_on(result: SoftLabels, model: str) -> str:
@@ -67,80 +68,26 @@ def _sentence_on(result: SoftLabels, model: str) -> str:
     """
     order = [*_SPOKEN, *(name for name in SOFT_METRICS if name not in _SPOKEN)]
     own = {metric: one for (rater, metric), one in result.metrics if rater == model and one.ok}
-    metrics = [name for name in order if name in own][:2]
-    if not metrics:
-        return f"{model} has no stimulus in common with people, and is not judged."
-    said = [f"{_interval(own[name])} in {SOFT_METRICS[name].title}" for name in metrics]
-    n = own[metrics[0]].n_items
-    parts = [
-        f"is {joined(said)} from the answers of people on {n:,} stimuli",
-        _people(result, model, metrics),
-        _baseline(result, model, metrics[0]),
-        _calibration(result, model),
-    ]
-    return f"{model} {'; '.join(part for part in parts if part)}."
-
-
-def _interval(one: Estimate, sign: int = 1, digits: int = 2) -> str:
-    low, high = sorted((sign * one.low, sign * one.high))
-    return number(sign * one.value, digits) + in_brackets(low, high, digits)
-
-
-def _people(result: SoftLabels, model: str, metrics: list[str]) -> str:
-    """Hold it against people, on the metrics on which that is defined."""
-    against = ONE_PERSON if model in result.one_label else HALVES
-    known = dict(iter(result.comparison))
-    found = [
-        (name, known[model, against, name])
-        for name in metrics
-        if (model, against, name) in known and known[model, against, name].ok
-    ]
-    if not found:
-        return ""
-    if against is ONE_PERSON:
-        who = "a person judged by the others"
-    else:
+    metric = next((name for name in order if name in own), None)
+    if metric is None:
+        return wording.not_judged(model)
+    parts = [wording.distance(own[metric], SOFT_METRICS[metric].title)]
+    compared = dict(iter(result.comparison))
+    one_label = model in result.one_label
+    people = compared.get((model, ONE_PERSON if one_label else HALVES, metric))
+    if people is not None and people.ok:
         sizes = result.people.n_raters[result.people.n_raters > 1] // 2
-        who = f"half of the people ({int(np.median(sizes))}) judged by the other half"
-    return f"beside {who} it is {joined(_apart(name, one) for name, one in found)}"
-
-
-def _apart(name: str, one: Estimate) -> str:
-    title = SOFT_METRICS[name].title
-    if one.low <= 0 <= one.high:
-        span = f"{number(one.low)} to {number(one.high)}"
-        return f"not clearly nearer or further in {title} ({number(one.value)}, {span})"
-    side, sign = ("nearer", -1) if one.value < 0 else ("further", 1)
-    return f"{side} by {_interval(one, sign)} in {title}"
-
-
-def _baseline(result: SoftLabels, model: str, metric: str) -> str:
-    one = result.comparison[model, BASELINE, metric]
-    if not one.ok or one.low != one.low or one.high < 0:
-        return ""
-    return "it is no nearer than one distribution for all stimuli, as if it had not looked"
-
-
-def _calibration(result: SoftLabels, model: str) -> str:
-    found = result.calibration.get(model)
-    if found is None:
-        return "it claims no probabilities" if model in result.one_label else ""
-    over = found["overconfidence"]
-    aim = (
-        "people are united"
-        if result.truth == "distribution"
-        else "it is right by the majority of people"
-    )
-    points = _points(over.value) + " points" + in_brackets(over.low, over.high, 1, write=_points)
-    error = f"ECE {_interval(found['ece'], digits=3)}"
-    if over.low <= 0 <= over.high:
-        return f"it is about as sure as {aim}: {points}, {error}"
-    side = "surer" if over.value > 0 else "less sure"
-    return f"it is {side} than {aim}, by {points}, {error}"
-
-
-def _points(share: float, digits: int = 1) -> str:
-    return percent(share, digits).removesuffix("\u00a0%").replace("-", "−")
+        whom = wording.ONE_PERSON if one_label else wording.half(int(np.median(sizes)))
+        parts.append(wording.beside_people(people, whom))
+    constant = compared[model, BASELINE, metric]
+    if constant.ok and constant.high >= 0 and not np.isnan(constant.low):
+        parts.append(wording.NO_NEARER_THAN_CONSTANT)
+    if (claims := result.calibration.get(model)) is not None:
+        majority = result.truth == "majority"
+        parts.append(wording.confidence(claims["overconfidence"], claims["ece"], majority))
+    elif one_label:
+        parts.append(wording.NO_PROBABILITIES)
+    return f"{model} {'; '.join(parts)}."
 
 
 _METRICS = ("jensen_shannon", "earth_movers_distance", "cross_entropy")
@@ -223,6 +170,26 @@ def evaluate_soft_labels(
     absent
         As for :func:`~affectlab.evaluation.soft_label_metrics`: by default answers without any zero
         list what was chosen.
+    truth
+        What a model's confidence is compared with: the share of people who say the same, or whether
+        most people do.
+    by_person
+        Also a row for every person, against the others.
+    cluster
+        What stimuli belong to, which are then left out together: a column of the stimulus table, a
+        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
+        a column like ``actor`` that several stimuli share in most of its values.
+    n_boot
+        0 gives no interval; intervals for other stimuli need no replicates.
+    seed
+        For halves and replicates.
+
+    Returns
+    -------
+    Distances with what people reach, comparisons, calibration, and a sentence per model.
+
+    Other Parameters
+    ----------------
     smoothing
         People that are added to every label.
     floor
@@ -231,29 +198,12 @@ def evaluate_soft_labels(
         Without one, an answer that names one label is infinitely far in cross-entropy from a
         distribution with two; so the cross-entropy of such answers says how large the floor is.
         Never above half of what labels would get if all had the same.
-    truth
-        What a model's confidence is compared with: the share of people who say the same, or whether
-        most people do.
-    by_person
-        Also a row for every person, against the others.
     n_splits
         Random halves of the people.
     n_bins
         Bins of confidence; by default 5 to 15, so that a bin holds ten stimuli on average.
-    cluster
-        What stimuli belong to, which are then left out together: a column of the stimulus table, a
-        mapping from stimulus to cluster, or ``"none"``; see :func:`stimulus_clusters`. By default
-        a column like ``actor`` that several stimuli share in most of its values.
-    n_boot
-        0 gives no interval; intervals for other stimuli need no replicates.
     confidence
         Coverage of the intervals.
-    seed
-        For halves and replicates.
-
-    Returns
-    -------
-    Distances with what people reach, comparisons, calibration, and a sentence per model.
 
     Raises
     ------
@@ -304,10 +254,7 @@ def evaluate_soft_labels(
         both, truth, drawn, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=bits
     )
     long, distances = scored.tables
-    about = [
-        f"answers of people to {plural(len(both.people), 'stimulus', 'stimuli')} and "
-        f"{plural(len(both.people.labels), 'label')}: {both.people.rule}"
-    ]
+    about = [wording.source_of_people(len(both.people), len(both.people.labels), both.people.rule)]
     if missing and "earth_movers_distance" not in names:
         about.append(f"no earth mover's distance: {missing}")
     tables = [
@@ -366,15 +313,15 @@ _MOST_LABELS = 5
 def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
     """Say how united people are, where there is no model to compare with."""
     known = ~np.isnan(people.values).any(axis=1)
-    said = f"Nobody chose a label for any of {plural(len(people), 'stimulus', 'stimuli')}."
+    said = wording.nobody_chose(len(people))
     if known.any():
         top = people.values[known].max(axis=1)
-        said = (
-            f"The most frequent label has {percent(float(top.mean()))} of the answers on average; "
-            f"people are all of one mind on {percent(float((top > 1 - 1e-9).mean()))} of "
-            f"{plural(int(known.sum()), 'stimulus', 'stimuli')}. Entropy: "
-            f"{number(float(np.nanmean(people.entropy())))} of at most "
-            f"{number(float(np.log(len(people.labels))))} nats."
+        said = wording.unanimity(
+            float(top.mean()),
+            float((top > 1 - 1e-9).mean()),
+            int(known.sum()),
+            float(np.nanmean(people.entropy())),
+            float(np.log(len(people.labels))),
         )
     frame = pl.DataFrame(
         {
@@ -439,13 +386,9 @@ def _notes(both: SoftSides) -> list[str]:
     notes = []
     empty = sum(status != "ok" for status in both.people.status)
     if empty:
-        notes.append(
-            f"{plural(empty, 'stimulus', 'stimuli')} on which nobody chose a label: left out"
-        )
+        notes.append(wording.without_labels(empty))
     n = len(both.people) - empty
     counts = {name: int(rows.sum()) for name, rows in both.shared.items()}
     return notes + [
-        f"{name} answers {count:,} of {n:,} stimuli and is judged on these"
-        for name, count in counts.items()
-        if 0 < count < n
+        wording.partial_answers(name, count, n) for name, count in counts.items() if 0 < count < n
     ]

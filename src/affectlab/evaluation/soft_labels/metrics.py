@@ -17,9 +17,9 @@ from affectlab.core.inference import check_confidence, check_n_boot, holm, infer
 from affectlab.core.statistic import from_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, shown
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.paired_tests import t_test
+from affectlab.evaluation.soft_labels import wording
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import (
     HALVES,
@@ -397,7 +397,6 @@ _ROLES = {"model": "model", "people": "people", "person": "neutral"}
 """Whose distances are drawn, and the roles of their colours."""
 _MOST_PEOPLE = 12
 """Up to so many single people are drawn."""
-_MOST_NAMED = 4
 
 
 def with_distances(found: Estimates, people: LabelDistributions, floor: float) -> Estimates:
@@ -411,22 +410,15 @@ def with_distances(found: Estimates, people: LabelDistributions, floor: float) -
     columns: list[Column] = [Key("rater")]
     for name in names:
         columns += [Number(name, _HEADS[name]), Interval(name, "interval")]
-    notes = ["less is nearer in every column"]
+    notes = [wording.LESS_IS_NEARER]
     if "cross_entropy" in names:
-        least = number(float(np.nanmean(people.entropy())))
-        raised_to = f"; shares below {floor:g} are raised to it" if floor else ""
-        notes.append(
-            f"cross-entropy in nats: at least {least}, the entropy of people's answers{raised_to}"
-        )
+        notes.append(wording.cross_entropy(float(np.nanmean(people.entropy())), floor))
     if endless:
-        notes.append(
-            "a dash in place of a cross-entropy or divergence: a label that somebody chose was "
-            "given no chance at all, which makes it infinite"
-        )
+        notes.append(wording.INFINITE)
     wide = wide.with_columns(pl.when(pl.col(names).is_finite()).then(pl.col(names)))
     table = Table(
         "distances",
-        "Distance from the distribution of people's answers.",
+        wording.DISTANCES_CAPTION,
         wide,
         (*columns, Count("n_items", "stimuli"), Text("role", "kind", spare=True)),
         notes=tuple(notes),
@@ -451,10 +443,8 @@ def _figure(wide: pl.DataFrame, name: str) -> Figure:
         "intervals",
         "distances",
         f"{title[0].upper()}{title[1:]} from the distribution of people's answers",
-        f"{what}, mean over stimuli; less is nearer. For comparison: one "
-        "person against the others, half of the people against the other half, and a line for one "
-        "and the same distribution for all stimuli.",
-        "" if best is None else f"Least for {best['rater']} ({number(best[name])}).",
+        wording.distances_caption(what),
+        "" if best is None else wording.least(best["rater"], best[name]),
         {
             "value": name,
             "low": f"{name}_low",
@@ -472,27 +462,13 @@ def _figure(wide: pl.DataFrame, name: str) -> Figure:
 def _finding(wide: pl.DataFrame, name: str) -> str:
     """Name the models nearest to people, what a person reaches, and who does not look."""
     known = wide.drop_nulls(name).sort(name, maintain_order=True)
-    models = known.filter(role="model")
-    if not models.height:
-        return "No model can be compared with the distribution of people's answers."
-    listed = joined(
-        f"{shown(rater, 40)} {number(value)}"
-        for rater, value in models.select("rater", name).head(_MOST_NAMED).rows()
+    models = dict(known.filter(role="model").select("rater", name).iter_rows())
+    person, constant = (
+        rows[name][0] if rows.height else np.nan
+        for rows in (known.filter(rater=ONE_PERSON), known.filter(role="baseline"))
     )
-    more = f" and {models.height - _MOST_NAMED} more" if models.height > _MOST_NAMED else ""
-    text = f"{SOFT_METRICS[name].title} from people's answers, less is nearer: {listed}{more}."
-    person, base = known.filter(rater=ONE_PERSON), known.filter(role="baseline")
-    if person.height:
-        text += f" A person's own answer is {number(person[name][0])} from that of the others."
-    if base.height:
-        limit = base[name][0]
-        text += f" The same distribution for every stimulus reaches {number(limit)}"
-        blind = [shown(one, 40) for one in models.filter(models[name] >= limit)["rater"]]
-        if blind:
-            verb = "is" if len(blind) == 1 else "are"
-            text += f"; {joined(blind[:_MOST_NAMED])} {verb} no nearer"
-        text += "."
-    return text[0].upper() + text[1:]
+    blind = [one for one, value in models.items() if value >= constant]
+    return wording.nearest(SOFT_METRICS[name].title, models, person, constant, blind)
 
 
 def metrics_of_sides(

@@ -180,7 +180,7 @@ class CalibratedHeads(Heads):
         self,
         X: Any,
         Y: Any,
-        level: float = 0.9,
+        confidence: float = 0.9,
         *,
         by: By = "score",
         how: Aggregate = "median",
@@ -192,7 +192,7 @@ class CalibratedHeads(Heads):
         ----------
         X, Y
             As for :meth:`fit`, with ratings 0 to 7 that nothing else was fitted to.
-        level
+        confidence
             Share of ratings that an interval holds, at least. A rating is what Y holds after
             `how`: the median of as many raters as Y has, and not the answer of one of them, who is
             further off.
@@ -202,12 +202,12 @@ class CalibratedHeads(Heads):
         Raises
         ------
         InputError
-            When they do not fit, or the level is out of range.
+            When they do not fit, or the confidence is out of range.
         """
         rows, targets, marks = self._rated(X, Y, how, "intervals")
         warn_of_seen(marks, self.seen, "intervals are fitted")
         predicted = self.predict(rows.values)
-        found = fit_intervals(predicted, targets, level, by, source)
+        found = fit_intervals(predicted, targets, confidence, by, source)
         without = [label for label, n in zip(self.labels, found.n, strict=True) if not sum(n)]
         if len(without) == len(self.labels):
             raise InputError("no label has a rating; expected some to calibrate intervals on")

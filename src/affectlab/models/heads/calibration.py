@@ -191,7 +191,9 @@ def _half_width(residuals: Floats, level: float) -> float:
 
 def _check_level(level: float) -> None:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise InputError(f"level = {level!r}: expected a number above 0 and below 1, such as 0.9")
+        raise InputError(
+            f"confidence {level!r}: expected a number above 0 and below 1, such as 0.9"
+        )
 
 
 # What heads see in faces that show nothing.

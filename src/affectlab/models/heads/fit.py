@@ -144,7 +144,8 @@ def _checked(
     if not bank.binarised and only_yes_no(plan.Y, targets):
         raise InputError(
             f"{where} holds nothing but 0 and 1 (yes/no answers, or means of them), and these "
-            "heads learn ratings from 0 to 7; make them binarised (--binarised), or give ratings"
+            "heads learn ratings from 0 to 7; make them binarised (--config binarised=true), or "
+            "give ratings"
         )
     n_tied = (targets == TIE).sum(axis=0).tolist()
     settled = settle_ties(targets, tied)

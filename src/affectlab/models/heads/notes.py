@@ -77,17 +77,17 @@ def learning_notes(stage: Mapping[str, Any], labels: tuple[str, ...]) -> list[st
         notes.append(
             f"{_those(len(few), labels)} learned from fewer than {_FEW} rows, {label} from "
             f"{least}: rate more stimuli"
-            + (", or take more of them with --cap 0" if stage["cap"] is not None else "")
+            + (", or take more of them with --config cap=0" if stage["cap"] is not None else "")
         )
     if drawn and not stage["binarised"]:
         notes.append(
             f"for {_those(len(drawn), labels)} balancing left less than a quarter of the rated "
-            "rows; --cap 0 takes all"
+            "rows; --config cap=0 takes all"
         )
     if going:
         notes.append(
             f"{_those(len(going), labels)} got better up to the end of {stage['epochs']} epochs: "
-            "take more with --epochs, or a higher --learning-rate"
+            "take more with --epochs, or a higher learning_rate (--config)"
         )
     return notes
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Device
+from affectlab.core.types import Device, Rare
 from affectlab.core.words import plural
 from affectlab.models.embedding import CARD, Embeddings
 from affectlab.models.heads.bank import HeadBank
@@ -68,9 +69,9 @@ class HeadSources:
     """Embeddings of the rated stimuli, a folder that affectlab embed wrote."""
     big: Path | None = None
     """Many ratings, of machines as a rule, to train on first."""
-    big_embeddings: Path | None = None
+    big_embeddings: Annotated[Path | None, Rare] = None
     """Embeddings of their stimuli; by default those of --embeddings."""
-    big_absent: Absent | None = None
+    big_absent: Annotated[Absent | None, Rare] = None
     """The same as --absent, of the ratings of --big."""
     labels: Sequence[str] | None = None
     """Labels to train heads for: joy,fear. By default all that are rated."""
@@ -79,9 +80,9 @@ class HeadSources:
     judged."""
     dev: Path | None = None
     """Ratings of other stimuli to judge the heads by, in place of --held-out."""
-    dev_embeddings: Path | None = None
+    dev_embeddings: Annotated[Path | None, Rare] = None
     """Embeddings of --dev; by default those of --embeddings."""
-    neutral: Path | None = None
+    neutral: Annotated[Path | None, Rare] = None
     """Neutral stimuli: their embeddings (a folder), or a table whose column stimulus names them
     among --embeddings. The mean of each head over them is subtracted."""
 
@@ -93,7 +94,7 @@ class HeadSources:
         for option in ("big", "dev"):
             if getattr(self, f"{option}_embeddings") and not getattr(self, option):
                 raise InputError(
-                    f"--{option}-embeddings is for --{option}; expected --{option} as well"
+                    f"{option}_embeddings is for --{option}; expected --{option} as well"
                 )
 
     def read(
@@ -122,13 +123,13 @@ class HeadSources:
         data = HeadData((embedded, people), notes=notes)
         if self.big is not None:
             machine = read_zero_to_seven(self.big, self.big_absent, people.taxonomy)
-            data.big = _other(self.big_embeddings, embedded, "--big-embeddings"), machine
+            data.big = _other(self.big_embeddings, embedded, "big_embeddings"), machine
         if self.neutral is not None:
             neutral = neutral_of(self.neutral, embedded)
-            data.neutral = _of_encoder(neutral, embedded, f"--neutral {self.neutral}")
+            data.neutral = _of_encoder(neutral, embedded, f"neutral {self.neutral}")
         if self.dev is not None:
             judging = read_zero_to_seven(self.dev, absent, people.taxonomy)
-            other = _other(self.dev_embeddings, embedded, "--dev-embeddings")
+            other = _other(self.dev_embeddings, embedded, "dev_embeddings")
             data.keep_aside((other, people_of(judging, notes, self.dev.name)), self.dev.name)
         elif self.held_out is not None:
             table = {} if stimuli is None else stimulus_values(read_table(stimuli), self.held_out)

@@ -104,7 +104,7 @@ def _what_to_do(answers: Sequence[Answered]) -> str:
     said = f"the last one because: {problems[-1]}; " if problems else ""
     if not kinds:
         return said + "another run asks about these pictures again"
-    ways = " ".join(f"--again {kind}" for kind in kinds)
+    ways = " ".join(f"--config again={kind}" for kind in kinds)
     return f"{said}what was answered is kept, and {ways} (again=) asks about such pictures again"
 
 

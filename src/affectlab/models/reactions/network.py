@@ -559,7 +559,7 @@ def _answers(batch: Sequence[Task], network: ReactionNetwork, decoding: Decoding
     except torch.OutOfMemoryError:
         raise InputError(
             f"{plural(len(batch), 'prompt')} at a time do not fit into the memory of the GPU; "
-            "expected a smaller batch_size (--batch-size), or bf16"
+            "expected a smaller batch_size (--config batch_size=), or bf16"
         ) from None
     return [
         Written("", value, len(target), True) for value, target in zip(values, targets, strict=True)

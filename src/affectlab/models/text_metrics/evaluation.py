@@ -48,10 +48,6 @@ def score_texts(
     cluster
         Column whose rows are drawn together, such as image: intervals are then about others of its
         kind.
-    parts
-        Also what scores are made of, as metrics of their own.
-    set_aside
-        Leave out rows that cannot be scored, and count them, instead of stopping.
     n_boot
         Bootstrap replicates for intervals; 0 for none.
     confidence
@@ -66,6 +62,13 @@ def score_texts(
     Result with the tables ``scores`` (``item``, ``metric``, ``score``, ``n_tokens``,
     ``n_reference_tokens``, ``truncated``, and the columns of `by`) and ``means``; settings say what
     each metric is.
+
+    Other Parameters
+    ----------------
+    parts
+        Also what scores are made of, as metrics of their own.
+    set_aside
+        Leave out rows that cannot be scored, and count them, instead of stopping.
 
     Raises
     ------

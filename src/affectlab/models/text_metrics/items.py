@@ -224,11 +224,14 @@ def read_text_items(
         names begin with ``reference``. Empty cells are no reference.
     image
         Column of image files; None: ``image``, ``file`` or ``path``, where there is one.
+    images
+        Folder of the images; None: that of the table.
+
+    Other Parameters
+    ----------------
     item
         Column of names, each once; None: ``item``, ``stimulus`` or ``id`` where its names differ,
         else rows are numbered from 1.
-    images
-        Folder of the images; None: that of the table.
 
     Raises
     ------

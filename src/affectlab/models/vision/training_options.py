@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Count, Device, Precision
+from affectlab.core.types import Count, Device, Precision, Rare
 from affectlab.models.losses import Order, Ties
 from affectlab.models.vision.settings import Select
 
@@ -25,52 +25,52 @@ class ImageTraining:
 
     taxonomy: str = "mikels"
     """Taxonomy that holds the labels: a name or a TOML file."""
-    label_column: str | None = None
+    label_column: Annotated[str | None, Rare] = None
     """Column of labels; by default label, emotion or class."""
     backbone: str = "embedding:faces"
     """Name or folder of an image network of transformers; or embedding:NAME, an encoder on whose
     numbers a head is trained (fast)."""
     embeddings: Path | None = None
     """Embeddings of all images, a folder that affectlab embed wrote."""
-    dev: Path | None = None
+    dev: Annotated[Path | None, Rare] = None
     """Other images that choose the epoch; by default split dev, or a share of those to learn
     from."""
-    dev_share: Annotated[float, Ge(0), Le(0.9)] = 0.2
+    dev_share: Annotated[float, Ge(0), Le(0.9), Rare] = 0.2
     """Share of each label that is drawn for dev; 0: none, and the last epoch is kept."""
     loss: Literal["cross-entropy", "rank", "soft"] = "cross-entropy"
     """rank: cross-entropy and ListMLE on the order of costs; soft: a share of each label for those
     near it."""
-    lam: Annotated[float, Ge(0)] = 1.0
+    lam: Annotated[float, Ge(0), Rare] = 1.0
     """Weight of ListMLE."""
-    order: Order = "true"
+    order: Annotated[Order, Rare] = "true"
     """Order of the wrong labels in ListMLE."""
-    ties: Ties = "random"
+    ties: Annotated[Ties, Rare] = "random"
     """What labels of the same cost are to each other."""
-    temperature: float = 1.0
+    temperature: Annotated[float, Rare] = 1.0
     """Of soft labels."""
-    select: Select = "acc"
+    select: Annotated[Select, Rare] = "acc"
     """What the kept epoch is best by on dev."""
     epochs: Count | None = None
     """Epochs at most; by default 10, of a head 50."""
-    batch: Count | None = None
+    batch: Annotated[Count | None, Rare] = None
     """Labelled images per step; by default 32, of a head 64 (train semi: 16)."""
-    learning_rate: float | None = None
+    learning_rate: Annotated[float | None, Rare] = None
     """At its highest; by default 1e-4, of a head 3e-3."""
-    patience: Count | None = None
+    patience: Annotated[Count | None, Rare] = None
     """Stop after so many epochs without progress; by default 5, of a head 10."""
-    augment: str | None = None
+    augment: Annotated[str | None, Rare] = None
     """How training images are changed: weak, strong or none; by default weak, none for a head."""
-    frozen: bool = False
+    frozen: Annotated[bool, Rare] = False
     """Train the last layer alone."""
-    hidden: Annotated[int, Ge(0)] = 0
+    hidden: Annotated[int, Ge(0), Rare] = 0
     """Units of a layer within a head; 0: none."""
-    precision: Precision = "auto"
+    precision: Annotated[Precision, Rare] = "auto"
     """What matrices are multiplied in."""
-    device: Device = "auto"
+    device: Annotated[Device, Rare] = "auto"
     """Where it is trained."""
     resume: bool = False
     """Go on where a run into this folder stopped."""
-    name: str | None = None
+    name: Annotated[str | None, Rare] = None
     """Name of the model as a rater; by default that of the folder."""
 
     def __post_init__(self) -> None:
@@ -80,9 +80,9 @@ class ImageTraining:
                 "embedding:NAME"
             )
         if self.loss != "rank" and any(getattr(self, key) != _OF_RANK[key] for key in _OF_RANK):
-            raise InputError(f"--lam, --order and --ties are for --loss rank, not {self.loss}")
+            raise InputError(f"lam, order and ties are for --loss rank, not {self.loss}")
         if self.loss != "soft" and self.temperature != 1.0:
-            raise InputError(f"--temperature is for --loss soft, not {self.loss}")
+            raise InputError(f"temperature is for --loss soft, not {self.loss}")
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Count
+from affectlab.core.types import Count, Rare
 from affectlab.core.words import joined, plural, shown
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.images import ImageFile, find_images
@@ -447,14 +447,14 @@ class VlmRater:
     """How people are asked: a name, a file, or a protocol."""
     ledger: str | Path = "vlm"
     """Folder of the ledger, which is the cache as well."""
-    style: Style = "zero-shot"
+    style: Annotated[Style, Rare] = "zero-shot"
     examples: Sequence[Example] = ()
     """Solved examples, for ``"multi-shot"``; see :func:`read_examples`."""
     at_most: Count | None = None
     left_out: Literal["not rated", "zero"] | None = None
     """What a label without a value means; None: 0 with `at_most`, else what the protocol says."""
     reasons: bool = False
-    structured: bool = False
+    structured: Annotated[bool, Rare] = False
     """Let the provider hold the model to the schema of the answer."""
     shuffle: int | None = 0
     """Seed that draws the order of labels for each image, since models favour what comes first;
@@ -462,23 +462,23 @@ class VlmRater:
     limits: ImageLimits | None = None
     settings: AskSettings = field(default_factory=AskSettings)
     budget: Budget = field(default_factory=Budget)
-    price_in: float | None = None
+    price_in: Annotated[float | None, Rare] = None
     """Dollars per million tokens of questions."""
-    price_out: float | None = None
+    price_out: Annotated[float | None, Rare] = None
     """Dollars per million tokens of answers."""
-    concurrency: Count = 8
+    concurrency: Annotated[Count, Rare] = 8
     """Most questions under way at once."""
-    per_minute: Count | None = None
+    per_minute: Annotated[Count | None, Rare] = None
     """Most questions that go out in any 60 seconds."""
     retrying: Retrying = field(default_factory=Retrying)
-    patience: Count = 20
+    patience: Annotated[Count, Rare] = 20
     """Questions in a row without an answer, or first answers without use, after which a run
     stops."""
-    again: Collection[str] = ()
+    again: Annotated[Collection[str], Rare] = ()
     """Outcomes that are asked again although they are in the ledger; ``transport`` always is."""
-    on_bad: OnBad = "raise"
+    on_bad: Annotated[OnBad, Rare] = "raise"
     """Whether a broken image ends the run, or is left out and counted."""
-    rater: str | None = None
+    rater: Annotated[str | None, Rare] = None
     """Name of the rater; by default the model and the style."""
     _read: list[Protocol] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -617,8 +617,6 @@ def rate_vlm(
     control
         Runs beside the main one that show whether the model looks: ``no_image``, ``wrong_image``
         (another image of the set), ``decoy_hint`` (a label that is not the target), ``repeat``.
-    repeats
-        How often each question is asked; answers after the first are trials of kind repeat.
     targets
         Stimulus to the label it is meant to show, for decoys.
     hints
@@ -629,6 +627,11 @@ def rate_vlm(
         Called with a text, the questions done and all of them.
     **options
         Fields of :class:`VlmRater`: ``style``, ``examples``, ``settings``, ``budget``, ….
+
+    Other Parameters
+    ----------------
+    repeats
+        How often each question is asked; answers after the first are trials of kind repeat.
 
     Raises
     ------

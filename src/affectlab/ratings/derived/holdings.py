@@ -6,10 +6,9 @@ methods of :class:`~affectlab.ratings.Ratings` are made of those.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -19,20 +18,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import joined
 from affectlab.ratings.attributes import attribute_table, combine_tables, idle_step, split_extras
 from affectlab.ratings.build import Body, Checked
 from affectlab.ratings.files import as_frame
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale
-from affectlab.ratings.schema import RATER_KNOWN, UNNAMED, SetAside
+from affectlab.ratings.schema import RATER_KNOWN, UNNAMED, SetAside, StepKind
+from affectlab.ratings.steps import History, Step, fillings, step
+from affectlab.ratings.wording import missing_ratings
 from affectlab.taxonomy import Taxonomy
-
-_FILLED = re.compile(
-    r"(?:, as (?P<whose>published|asked): )?(?:empty cells )?filled "
-    r"(?:(?P<n>[\d,]+) absent ratings? with (?P<value>\S+)|with (?P<zero>0): (?P<cells>[\d,]+))"
-)
-"""How the history says that missing ratings were given a value."""
 
 
 class RatingsBase:
@@ -45,7 +39,7 @@ class RatingsBase:
     _stimuli: pl.DataFrame
     _set_aside: tuple[SetAside, ...]
     _source: str
-    _history: tuple[str, ...]
+    _history: History
     _held: dict[Any, Any] | None = None
     """What was arranged of the answers, for who asks again; None where nothing is kept."""
 
@@ -91,8 +85,8 @@ class RatingsBase:
         return self._source
 
     @property
-    def history(self) -> tuple[str, ...]:
-        """Steps that changed the answers, such as filling absent ones."""
+    def history(self) -> History:
+        """Steps that changed the answers, such as filling absent ones; ``str`` words each."""
         return self._history
 
     @property
@@ -109,18 +103,7 @@ class RatingsBase:
         >>> r.fill_absent().missing
         'Missing ratings were taken as 0 (1 rating).'
         """
-        said = []
-        for place, step in enumerate(self._history, start=1):
-            if (filled := _FILLED.search(step)) is None:
-                continue
-            n = filled["n"] or filled["cells"]
-            upto = "" if place == len(self._history) else "up to "
-            whose = f", as {filled['whose']}" if filled["whose"] else ""
-            noun = "rating" if n == "1" else "ratings"
-            said.append(f"taken as {filled['value'] or filled['zero']}{whose} ({upto}{n} {noun})")
-        if not said:
-            return "Missing ratings were not replaced by other values."
-        return f"Missing ratings were {joined(list(dict.fromkeys(said)))}."
+        return missing_ratings([asdict(one) for one in fillings(self._history)])
 
     @property
     def n_rows(self) -> int:
@@ -273,7 +256,7 @@ class RatingsBase:
         stimuli: Any = None,
         *,
         source: str = "",
-        history: tuple[str, ...] = (),
+        history: History = (),
         split: bool = True,
     ) -> Self:
         """Make a table of checked columns.
@@ -292,7 +275,7 @@ class RatingsBase:
         stimuli: Any,
         *,
         source: str,
-        history: tuple[str, ...] = (),
+        history: History = (),
         split: bool = True,
     ) -> None:
         body = checked.body
@@ -332,7 +315,7 @@ class RatingsBase:
         self,
         body: Body,
         *,
-        steps: tuple[str, ...] = (),
+        steps: History = (),
         scales: Mapping[str, Scale] | None = None,
         raters: pl.DataFrame | None = None,
         stimuli: pl.DataFrame | None = None,
@@ -351,21 +334,21 @@ class RatingsBase:
         made._history = (*self._history, *steps)
         return made
 
-    def _from(self, source: str, *, steps: tuple[str, ...] = ()) -> Self:
+    def _from(self, source: str, *, steps: History = ()) -> Self:
         """Say where the answers come from, where that is not the file they were read from."""
         made = self._derive(self._body, steps=steps)
         made._source = source
         return made
 
-    def _keep(self, mask: NDArray[np.bool_], step: str | None = None) -> Self:
-        if mask.all() and step is None:
+    def _keep(self, mask: NDArray[np.bool_], why: Step | None = None) -> Self:
+        if mask.all() and why is None:
             return self
         if not mask.any():
             raise InputError("no rating is left after the selection")
-        if step is None and any("filled" in one for one in self.history):
+        if why is None and fillings(self._history):
             # The number that was filled is no longer that of this table.
-            step = f"kept {np.count_nonzero(mask):,} of {mask.size:,} rows"
-        return self._derive(self._body.take(mask), steps=() if step is None else (step,))
+            why = step(StepKind.ROWS_KEPT, n=np.count_nonzero(mask), of=mask.size)
+        return self._derive(self._body.take(mask), steps=() if why is None else (why,))
 
     def holding(self) -> Self:
         """Give the same table, which keeps its arranged answers for one statistic after the other.

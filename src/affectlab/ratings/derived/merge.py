@@ -12,9 +12,11 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import check_columns
 from affectlab.ratings.derived.holdings import RatingsBase, Table
+from affectlab.ratings.files import Place
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.schema import DEFAULTS
+from affectlab.ratings.schema import DEFAULTS, StepKind
+from affectlab.ratings.steps import History, step
 from affectlab.taxonomy import Taxonomy
 
 
@@ -56,10 +58,10 @@ def merge(first: Table, *others: Table) -> Table:
             merged = merged.with_columns(pl.col(name).fill_null(default))
     ends = np.cumsum([table.n_rows for table in tables])
 
-    def locate(row: int) -> str:
+    def locate(row: int) -> Place:
         table = int(np.searchsorted(ends, row, side="right"))
         start = int(ends[table - 1]) if table else 0
-        return f"table {table + 1}, row {row - start + 1}"
+        return Place(f"table {table + 1}, row {row - start + 1}")
 
     checked = check_columns(
         {name: merged[name] for name in merged.columns},
@@ -79,7 +81,7 @@ def merge(first: Table, *others: Table) -> Table:
         combine_tables("rater", [table.raters for table in tables]),
         combine_tables("stimulus", [table.stimuli for table in tables]),
         source="; ".join(dict.fromkeys(table.source for table in tables if table.source)),
-        history=(*(step for table in tables for step in table.history), *steps),
+        history=(*(one for table in tables for one in table.history), *steps),
         split=False,
     )
 
@@ -160,7 +162,7 @@ def _moved(table: RatingsBase, label: str, value: np.ndarray, scale: Scale) -> n
     return moved
 
 
-def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
+def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, History]:
     """Find the taxonomy of all tables; it is given up, and said so, when labels lie outside it."""
     found: list[Taxonomy] = []
     for table in tables:
@@ -184,4 +186,4 @@ def _common_taxonomy(tables: tuple[RatingsBase, ...]) -> tuple[Taxonomy | None, 
     ]
     if not outside:
         return taxonomy, ()
-    return None, (f"gave up taxonomy {taxonomy.name}: label {outside[0]!r} is not in it",)
+    return None, (step(StepKind.TAXONOMY_DROPPED, taxonomy=taxonomy.name, label=outside[0]),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,8 @@ from affectlab.ratings.scales import (
     guess_scales,
     one_scale,
 )
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import Step, as_step, step
 
 _AGGREGATES = ("mean", "median", "min", "max", "sum", "first", "len")
 _AXES = ("stimulus", "rater", "label")
@@ -164,13 +167,16 @@ def pivot(
 _JOINING = ("max", "min", "mean", "sum")
 
 
-def fill_absent(ratings: Table, value: float = 0.0, why: str = "") -> Table:
+def fill_absent(
+    ratings: Table, value: float = 0.0, by: Literal["", "published", "asked"] = ""
+) -> Table:
     """Add an answer for each label that a rater left out for a stimulus.
 
     Filled are the labels of each stimulus that the rater answered at least once in a main trial
     whose outcome is ok (of each session apart, where there are sessions). A label that was asked
     and got no usable answer is not absent, and stays as it is. Where labels are on different
-    scales, those of numbers are filled whose scale holds `value`. `why` goes into the history.
+    scales, those of numbers are filled whose scale holds `value`. The step says whether that was
+    asked or published.
 
     Raises
     ------
@@ -206,12 +212,10 @@ def fill_absent(ratings: Table, value: float = 0.0, why: str = "") -> Table:
         {name: _longer(column, row) for name, column in body.extras.items()},
     )
     rescaled = _guessed_again(scales, filled)
-    noun = "rating" if len(missing) == 1 else "ratings"
-    step = f"filled {len(missing):,} absent {noun} with {value:g}"
-    if len(fitting) < n_labels:
-        names = ", ".join(ratings.label_names[code] for code in fitting)
-        step += f" (labels whose scale holds it: {names})"
-    return ratings._derive(filled, scales=rescaled, steps=(f"{why}: {step}" if why else step,))
+    some = fitting if len(fitting) < n_labels else ()
+    names = [ratings.label_names[code] for code in some]
+    done = step(StepKind.FILLED, n=len(missing), value=float(value), by=by, labels=names)
+    return ratings._derive(filled, scales=rescaled, steps=(done,))
 
 
 def _labels_holding(value: float, scales: Mapping[str, Scale]) -> NDArray[np.intp]:
@@ -341,7 +345,7 @@ def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
         ratings.raters,
         ratings.stimuli,
         source=ratings.source,
-        history=(*ratings.history, f"labels joined to level '{level}' by {how}"),
+        history=(*ratings.history, step(StepKind.LABELS_JOINED, level=level, how=how)),
         split=False,
     )
 
@@ -370,7 +374,9 @@ def _scale_after(scale: Scale, how: str) -> Scale | None:
     return scale if how in ("max", "min") and scale.declared else None
 
 
-def with_values(ratings: Table, values: ArrayLike, scale: ScaleLike | None, step: str) -> Table:
+def with_values(
+    ratings: Table, values: ArrayLike, scale: ScaleLike | None, why: str | Step
+) -> Table:
     """Replace the values of all rows; see :meth:`Ratings.with_values`."""
     names = ratings.label_names
     given = DeclaredScales.parse(scale).of(names, ratings.taxonomy, has_labels=ratings.has_labels)
@@ -392,11 +398,13 @@ def with_values(ratings: Table, values: ArrayLike, scale: ScaleLike | None, step
             row = int(np.argmax(wrong))
             raise InputError(f"values: row {row + 1} is {value[row]:g}, which is off {new}")
     value.setflags(write=False)
-    return ratings._derive(replace(ratings._body, value=value), scales=scales, steps=(step,))
+    return ratings._derive(
+        replace(ratings._body, value=value), scales=scales, steps=(as_step(why),)
+    )
 
 
 def with_texts(
-    ratings: Table, texts: Sequence[str | None], step: str, *, column: str = "text"
+    ratings: Table, texts: Sequence[str | None], why: str | Step, *, column: str = "text"
 ) -> Table:
     """Replace a column of texts that belong to the rows, and note the step in the history.
 
@@ -410,7 +418,7 @@ def with_texts(
     if len(texts) != ratings.n_rows:
         raise InputError(f"{len(texts)} texts for {ratings.n_rows} rows; expected one for each")
     extras = {**ratings._body.extras, column: pl.Series(column, list(texts), dtype=pl.String)}
-    return ratings._derive(replace(ratings._body, extras=extras), steps=(step,))
+    return ratings._derive(replace(ratings._body, extras=extras), steps=(as_step(why),))
 
 
 def averaged(ratings: Table) -> Table:
@@ -427,10 +435,7 @@ def averaged(ratings: Table) -> Table:
         )
     mean = np.bincount(question, used.value) / np.bincount(question)
     rows = np.sort(first)
-    step = (
-        f"averaged {used.n_rows:,} answers to {first.size:,}: of several answers of a rater to a "
-        "question the mean counts"
-    )
+    done = step(StepKind.AVERAGED, n=used.n_rows, to=first.size)
     scales = {
         name: scale
         if scale.kind == "interval"
@@ -438,4 +443,4 @@ def averaged(ratings: Table) -> Table:
         for name, scale in used.scales.items()
     }
     body = replace(used._body.take(rows), value=mean[question[rows]])
-    return used._derive(body, scales=scales, steps=(step,))
+    return used._derive(body, scales=scales, steps=(done,))

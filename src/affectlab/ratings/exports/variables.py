@@ -12,8 +12,9 @@ from affectlab.core.words import plural
 from affectlab.ratings.derived import RatingsBase
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import shared_scale
-from affectlab.ratings.schema import ABOUT, HUMAN_KINDS
+from affectlab.ratings.schema import HUMAN_KINDS
 from affectlab.ratings.storage import named_frame, plain_source
+from affectlab.ratings.wording import ABOUT
 
 _ONE = {"raters": "rater", "stimuli": "stimulus"}
 
@@ -84,7 +85,7 @@ def steps_of(ratings: RatingsBase) -> list[str]:
     """Say where the answers come from, and what was done to them, as sentences."""
     source = [f"Source: {plain_source(ratings)}."] if ratings.source else []
     aside = [f"Set aside: {part}." for part in ratings.set_aside if part.count]
-    return [*source, *(sentence(step) for step in ratings.history), *aside]
+    return [*source, *(sentence(str(one)) for one in ratings.history), *aside]
 
 
 def name_of(ratings: RatingsBase) -> str:

@@ -15,8 +15,8 @@ from affectlab.ratings.exports.export import Export, ratings_export
 from affectlab.ratings.exports.variables import Variable, sentence, tables_of, variables_of
 from affectlab.ratings.mapping import beside, short_scale, to_toml
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import ABOUT
 from affectlab.ratings.storage import named_frame
+from affectlab.ratings.wording import ABOUT
 
 _KEYS = ("stimulus", "rater", "session", "trial_kind")
 """What one row is about; of repeated answers there are several rows."""

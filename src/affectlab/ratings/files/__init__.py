@@ -9,6 +9,7 @@ from affectlab.ratings.files.delimited import (
     with_points as with_points,
 )
 from affectlab.ratings.files.frames import (
+    NoTableError as NoTableError,
     as_frame as as_frame,
     plain_column as plain_column,
     series_of as series_of,
@@ -24,6 +25,8 @@ from affectlab.ratings.files.ledger import (
     Ledger as Ledger,
     Locate as Locate,
     OnBad as OnBad,
+    Place as Place,
+    PlacedError as PlacedError,
     Problem as Problem,
     row_number as row_number,
 )

@@ -15,9 +15,10 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
-from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.ledger import Locate, OnBad, Place
 from affectlab.ratings.files.peek import Peek
-from affectlab.ratings.schema import SetAside
+from affectlab.ratings.schema import SetAside, StepKind
+from affectlab.ratings.steps import History, step
 
 _BLOCK = 1 << 22
 _SHOWN = 3
@@ -38,14 +39,14 @@ class Columns:
     set_aside: tuple[SetAside, ...] = ()
     typed: bool = True
     """False when the file says nothing of types, so that all columns are text."""
-    history: tuple[str, ...] = ()
+    history: History = ()
     """What of the file is no part of the table."""
     anonymous: bool = False
     """Whether nothing in the file says who gave which answer."""
 
     def place(self, row: int | np.intp) -> str:
         """Say where a row stands in the file, without the name of the file."""
-        return self.locate(int(row)).rpartition(", ")[2]
+        return self.locate(int(row)).inside
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give each row with its place: its cells by the names of columns."""
@@ -58,14 +59,14 @@ def _locator(peek: Peek, height: int, lines: Sequence[int] = ()) -> Locate:
     """Say where rows (counted from 0) stand: the first line of each record."""
     known = list(lines)
 
-    def locate(row: int) -> str:
+    def locate(row: int) -> Place:
         if not known:
             width = len(peek.header)
             known.extend(line for line, fields in _rows(peek) if len(fields) == width)
         if len(known) != height:
             # A bare carriage return inside a field ends a line for one reader and not for another.
-            return f"{peek.path}, row {row + 1}"
-        return f"{peek.path}, line {known[row]}"
+            return Place(f"row {row + 1}", peek.path)
+        return Place(f"line {known[row]}", peek.path)
 
     return locate
 
@@ -399,12 +400,9 @@ def _uneven(peek: Peek, line: int, row: Sequence[str]) -> str:
     )
 
 
-def above_header(title: Sequence[str]) -> tuple[str, ...]:
+def above_header(title: Sequence[str]) -> History:
     """Say what stands above the header and was left out."""
-    if not title:
-        return ()
-    rows = plural(len(title), "row")
-    return (f"{rows} above the header left out: {', '.join(map(repr, title[:_SHOWN]))}",)
+    return (step(StepKind.ABOVE_HEADER, lines=title),) if title else ()
 
 
 # Numbers with a decimal comma, as spreadsheets in much of the world write them.
@@ -444,10 +442,6 @@ def with_points(column: pl.Series) -> pl.Series | None:
     )
 
 
-def commas_step(names: list[str]) -> tuple[str, ...]:
+def commas_step(names: list[str]) -> History:
     """Say in which columns commas were taken as decimal commas."""
-    if not names:
-        return ()
-    shown = ", ".join(f"'{name}'" for name in names)
-    noun = "column" if len(names) == 1 else "columns"
-    return (f"commas in {noun} {shown} were read as decimal commas",)
+    return (step(StepKind.DECIMAL_COMMAS, columns=names),) if names else ()

@@ -15,6 +15,10 @@ _NUMBER = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?)?$"
 """A number whose text is the usual one: no leading zeros, no plus sign, no bare exponent."""
 
 
+class NoTableError(InputError):
+    """What was given is no table of any kind."""
+
+
 def as_frame(given: Any, *, what: str) -> pl.DataFrame:
     """Take any data frame (polars, pandas, Arrow, …), columns or rows in as polars.
 
@@ -80,7 +84,7 @@ def _of_stream(given: Any, what: str) -> pl.DataFrame:
             return pl.DataFrame(given.pl())
     except (pl.exceptions.PolarsError, ValueError, TypeError) as error:
         raise InputError(f"{what}: {' '.join(str(error).split())}") from None
-    raise InputError(
+    raise NoTableError(
         f"{what} is a {type(given).__name__}; expected a data frame (polars, pandas, Arrow, "
         "DuckDB, a Dataset of the hub), a dict of columns, or a list of dicts"
     )

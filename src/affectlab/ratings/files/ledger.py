@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -13,15 +13,43 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
-from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.schema import AsideKind, SetAside, Unit
 
 OnBad = Literal["raise", "set_aside"]
-Locate = Callable[[int], str]
-"""Says where a row (counted from 0) stands, for example ``"ratings.csv, line 7"``."""
 
-_PLACE = re.compile(r"(?:^|, )((?:table [0-9]+, )?(?:line |row |dis_videos\[)[0-9]+.*)$", re.DOTALL)
+
+@dataclass(frozen=True)
+class Place:
+    """Where a row stands.
+
+    Examples
+    --------
+    >>> place = Place("line 7", "ratings.csv")
+    >>> str(place), str(place.then(", column 'joy'")), place.inside
+    ('ratings.csv, line 7', "ratings.csv, line 7, column 'joy'", 'line 7')
+    """
+
+    inside: str
+    """Where in the file, such as ``line 7``."""
+    file: Path | str = ""
+    """Empty where the rows are those of a table in memory."""
+
+    def then(self, more: str) -> Place:
+        """Say more precisely where."""
+        return Place(f"{self.inside}{more}", self.file)
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.inside}" if str(self.file) else self.inside
+
+
+Locate = Callable[[int], Place]
+"""Says where a row (counted from 0) stands."""
 
 Rows = NDArray[np.intp]
+
+
+class PlacedError(InputError):
+    """Input that cannot be used, and where it stands."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +61,12 @@ class Problem:
     """What is wrong, for the ledger of rows set aside."""
     say: Callable[[int], str]
     """The same for one row, with its value and what was expected."""
+    kind: AsideKind = "unusable"
 
 
-def row_number(row: int) -> str:
+def row_number(row: int) -> Place:
     """Say where a row of a table in memory stands, counted from 1."""
-    return f"row {row + 1}"
+    return Place(f"row {row + 1}")
 
 
 class Ledger:
@@ -55,7 +84,7 @@ class Ledger:
         self._original: Rows | None = None
         self._dropped: list[Rows] = []
 
-    def place(self, row: int) -> str:
+    def place(self, row: int) -> Place:
         """Say where a row stands in the source."""
         return self.locate(row if self._original is None else int(self._original[row]))
 
@@ -76,18 +105,15 @@ class Ledger:
                 return
         if self.on_bad == "raise" and not always_aside:
             first = int(rows[0])
-            raise InputError(f"{self.place(first)}: {problem.say(first)}{self._more(len(rows))}")
+            raise PlacedError(f"{self.place(first)}: {problem.say(first)}{self._more(len(rows))}")
         self._dropped.append(rows)
-        self._record(problem.reason, rows)
+        self._record(problem.reason, rows, problem.kind)
 
-    def _record(self, reason: str, rows: Rows) -> None:
-        self.set_aside.append(SetAside.of(reason, rows.tolist(), self._short, self.unit))
-
-    def _short(self, row: int) -> str:
-        """Leave the name of the file out of a place, since it is the same for all."""
-        place = self.place(row)
-        found = _PLACE.search(place)
-        return found[1] if found else place
+    def _record(self, reason: str, rows: Rows, kind: AsideKind = "unusable") -> None:
+        aside = SetAside.of(
+            reason, rows.tolist(), lambda row: self.place(row).inside, self.unit, kind
+        )
+        self.set_aside.append(aside)
 
     def _more(self, count: int) -> str:
         return "" if count == 1 else f" (and {plural(count - 1, f'more such {self.unit}')})"
@@ -110,7 +136,7 @@ class Ledger:
             missing = np.flatnonzero(columns[name].is_null().to_numpy())
             if self.on_bad == "raise":
                 place, more = self.place(int(missing[0])), self._more(len(missing))
-                raise InputError(f"{place}: {name} is empty; expected a name{more}")
+                raise PlacedError(f"{place}: {name} is empty; expected a name{more}")
             self._record(f"{name} is empty", missing)
             keep = columns[name].is_not_null()
             original = np.flatnonzero(keep.to_numpy())

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from affectlab.core.words import option, quoted
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess, step
 
 RATERS = re.compile(
     r"(rater|annotator|worker|participant|subject|judge|coder|user|evaluator|observer|labell?er)"
@@ -29,7 +29,7 @@ class Rows:
     """Rows of a document, and what was decided to find them."""
 
     rows: list[Row]
-    steps: tuple[str, ...] = ()
+    steps: History = ()
 
 
 def rows_of(content: Any, name: str = "") -> Rows | None:
@@ -78,12 +78,9 @@ def _inside(content: Mapping[str, Any]) -> Rows | None:
         if own := _reference(other, rows):
             rows, used = _joined(rows, own, table.rows), [*used, other]
     left = [other for other in content if other != key and other not in used]
-    said = f"the answers stand in '{key}'"
-    if tables := [other for other in inside if other in used]:
-        said += f", to which {quoted(tables)} {'are' if len(tables) > 1 else 'is'} joined by id"
-    if left:
-        said += f"; {quoted(left)} beside {'them' if len(left) > 1 else 'it'} left out"
-    return Rows(rows, (f"{GUESSED}{said}", *found.steps))
+    tables = [other for other in inside if other in used]
+    done = guess(StepKind.ANSWERS_IN, key=key, joined=tables, left=left)
+    return Rows(rows, (done, *found.steps))
 
 
 def _referring(tables: Mapping[str, Rows]) -> list[str]:
@@ -147,8 +144,8 @@ def _of_list(content: list[Any], name: str) -> Rows | None:
     if not of_raters(name) or named or own is None:
         return Rows(content)
     rater = _free(name[:-1], content)
-    step = f"{GUESSED}'{own}' names each of the {name}{_or_other('rater')}"
-    return Rows([{rater if k == own else k: v for k, v in row.items()} for row in content], (step,))
+    done = guess(StepKind.FIELD_NAMES, field=own, of=name)
+    return Rows([{rater if k == own else k: v for k, v in row.items()} for row in content], (done,))
 
 
 def _tells_apart(key: str, rows: Sequence[Row]) -> bool:
@@ -178,7 +175,7 @@ def _of_columns(content: Mapping[str, Any]) -> Rows | None:
     if any(list(one) != counted for one in inner):
         return None
     rows = [{name: one[number] for name, one in content.items()} for number in counted]
-    return Rows(rows, ("the keys of the file are columns, those below them numbers of rows",))
+    return Rows(rows, (step(StepKind.KEYS_ARE_COLUMNS),))
 
 
 def _of_keys(content: Mapping[str, Any], name: str) -> Rows | None:
@@ -201,15 +198,15 @@ def _of_keys(content: Mapping[str, Any], name: str) -> Rows | None:
     else:
         return None
     if of_raters(name):
-        key, what = name[:-1], "a rater"
+        key, what = name[:-1], "rater"
     elif about_stimuli:
-        key, what = "stimulus", "a stimulus, as raters are named below it"
+        key, what = "stimulus", "stimulus"
     else:
-        key, what = "key", "a row, those below it columns"
+        key, what = "key", "row"
     called = _free(key, objects)
-    role = _or_other("stimulus") if called == "stimulus" else ""
-    step = f"{GUESSED}each key of {f'{name!r}' if name else 'the file'} names {what}{role}"
-    return Rows([{called: own, **row} for own, row in pairs], (step,))
+    role = called if called == "stimulus" else ""
+    done = guess(StepKind.KEYS_NAME, what=what, of=name, role=role)
+    return Rows([{called: own, **row} for own, row in pairs], (done,))
 
 
 def _of_two_keys(content: Mapping[str, Any]) -> Rows | None:
@@ -217,16 +214,12 @@ def _of_two_keys(content: Mapping[str, Any]) -> Rows | None:
     answers = [own for below in content.values() for own in below.values()]
     if not are_alike(answers):
         return None
-    step = (
-        f"{GUESSED}each key of the file names a stimulus{_or_other('stimulus')}, and each below it "
-        "a rater"
-    )
     rows = [
         {"stimulus": stimulus, "rater": rater, **own}
         for stimulus, below in content.items()
         for rater, own in below.items()
     ]
-    return Rows(rows, (step,))
+    return Rows(rows, (guess(StepKind.TWO_KEYS),))
 
 
 def are_alike(values: Sequence[Any]) -> bool:
@@ -248,7 +241,3 @@ def _names_in(objects: Sequence[Row]) -> list[str]:
 def _free(name: str, rows: Sequence[Row]) -> str:
     """Give a column a name that no other has."""
     return "" if any(name in row for row in rows) else name
-
-
-def _or_other(role: str) -> str:
-    return f" ({option('columns', {role: 'NAME'})} says another)"

@@ -21,7 +21,8 @@ from affectlab.core.words import option
 from affectlab.ratings.files.labelled import labelled_kind, labelled_names
 from affectlab.ratings.files.strict_json import BadJson, parse_json
 from affectlab.ratings.files.workbook import Workbook, is_workbook, read_workbook
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess
 
 _HEAD = 1 << 18
 _LONGEST = 1 << 24
@@ -122,7 +123,7 @@ class Peek:
     """Columns of SPSS or Stata whose values are names; None: those that the file calls nominal."""
     perhaps: tuple[str, ...] = ()
     """Columns of SPSS or Stata whose values are names where all have one."""
-    steps: tuple[str, ...] = ()
+    steps: History = ()
     """What was decided about the file before it was read, for the history."""
     frame: pl.DataFrame | None = field(default=None, repr=False, compare=False)
     """A table that is in memory and in no file; `path` is what it is called, and `head` how it
@@ -131,7 +132,7 @@ class Peek:
     """What was understood of it, so that a reader and a description read it once."""
 
     @classmethod
-    def of_frame(cls, frame: pl.DataFrame, name: str, steps: tuple[str, ...] = ()) -> Peek:
+    def of_frame(cls, frame: pl.DataFrame, name: str, steps: History = ()) -> Peek:
         """Look at a table in memory.
 
         Raises
@@ -194,11 +195,8 @@ class Peek:
             found = _western(self.head)
         if found is None:
             return self
-        step = (
-            f"{GUESSED}the text is no UTF-8, and was read as {found} (name another encoding with "
-            f"{option('encoding', 'NAME')})"
-        )
-        return replace(self, encoding=found, steps=(*self.steps, step))
+        done = guess(StepKind.ENCODING, encoding=found)
+        return replace(self, encoding=found, steps=(*self.steps, done))
 
     @property
     def _utf_16(self) -> str | None:

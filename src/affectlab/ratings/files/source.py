@@ -15,16 +15,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import quoted
 from affectlab.ratings.files.delimited import Columns, above_header, read_delimited
 from affectlab.ratings.files.frames import series_of
 from affectlab.ratings.files.labelled import read_labelled
-from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.ledger import Locate, OnBad, Place
 from affectlab.ratings.files.nested import Rows, are_alike, names_rater, of_raters, rows_of
 from affectlab.ratings.files.parquet import read_frame
 from affectlab.ratings.files.peek import JSON_LINES, Peek
 from affectlab.ratings.files.strict_json import BadJson, parse_json
-from affectlab.ratings.schema import GUESSED, SetAside
+from affectlab.ratings.schema import SetAside, StepKind
+from affectlab.ratings.steps import Step, guess, step
 
 _ZIP, _NPY = b"PK\x03\x04", b"\x93NUMPY"
 _SHOWN = 5
@@ -65,14 +65,14 @@ def read_columns(
     """
     if peek.is_table:
         frame = read_frame(peek)
-        return _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
+        return _flat({name: frame[name] for name in _of(frame.columns, only)}, peek)
     if peek.is_workbook:
         book = peek.workbook
         history = above_header(book.title)
         return Columns(book.columns(), book.locate, typed=False, history=history)
     if peek.labelled is not None:
         labelled = read_labelled(peek.path, peek.labelled, peek.categories, peek.perhaps)
-        return _flat(labelled.columns, peek, "row")
+        return _flat(labelled.columns, peek)
     arrays = _numpy_arrays(peek)
     if arrays is not None:
         raise InputError(
@@ -98,18 +98,14 @@ def read_columns(
                     "holds one such list"
                 )
             found = Rows([content] if content else [])
-        numbers = list(range(1, len(found.rows) + 1))
-        read = _of_objects(found.rows, numbers, peek, "row", only)
+        read = _of_objects(found.rows, peek, only)
         return replace(read, history=(*found.steps, *read.history))
     read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
     return _spread_lists(read)
 
 
-def _flat(
-    columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
-) -> Columns:
-    def place(entry: int) -> str:
-        return f"{peek.path}, {unit} {entry + 1 if numbers is None else numbers[entry]}"
+def _flat(columns: dict[str, pl.Series], peek: Peek, locate: Locate | None = None) -> Columns:
+    place = locate or (lambda row: Place(f"row {row + 1}", peek.path))
 
     found = _of_nobody(_by_place(_spread(columns, place)))
     spread = bool(found.history) or _height(found.columns) != _height(columns)
@@ -123,7 +119,7 @@ def _flat(
             left.append(name)
         else:
             raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
-    steps = (f"columns that hold lists, left out: {quoted(left)}",) if left else ()
+    steps = (step(StepKind.LISTS_LEFT_OUT, columns=left),) if left else ()
     return replace(found, columns=columns, history=(*found.history, *steps))
 
 
@@ -150,15 +146,12 @@ def _by_place(read: Columns) -> Columns:
         for name, one in read.columns.items()
     }
     places = pl.Series("label", [f"label {place + 1}" for _ in range(height) for place in range(n)])
-    step = (
-        f"{GUESSED}lists of {n} numbers in {quoted(lists)} hold an answer about each of {n} "
-        "labels, which are called by their places"
-    )
+    done = guess(StepKind.LISTS_BY_PLACE, columns=lists, n=n)
     return Columns(
         {**columns, "label": places},
         lambda row: read.locate(int(index[row])),
         read.set_aside,
-        history=(*read.history, step),
+        history=(*read.history, done),
     )
 
 
@@ -187,15 +180,12 @@ def _of_nobody(read: Columns) -> Columns:
         for called in (_of_one(name, read.columns) if name in lists else name,)
     }
     columns["rater"] = pl.Series("rater", [f"vote {row + 1}" for row in range(len(index))])
-    step = (
-        f"{GUESSED}lists in {quoted(lists)} hold answers of raters who are not named: each is "
-        "taken as a rater of its own"
-    )
+    done = guess(StepKind.LISTS_OF_UNKNOWN, columns=lists)
     return replace(
         read,
         columns=columns,
         locate=lambda row: read.locate(int(index[row])),
-        history=(*read.history, step),
+        history=(*read.history, done),
         anonymous=True,
     )
 
@@ -255,10 +245,10 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
     """
     rows: NDArray[np.int_] | None = None
     empty: list[int] = []
-    steps: list[str] = []
+    steps: list[Step] = []
     by_rater = False
 
-    def locate(row: int) -> str:
+    def locate(row: int) -> Place:
         return place(row if rows is None else int(rows[row]))
 
     while True:
@@ -267,10 +257,8 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
             columns, together = _lists_by_rater(columns)
         if together:
             _check_lengths(columns, together, locate)
-            steps.append(
-                f"{GUESSED}lists in column '{together[0]}' name who gave the answers in the same "
-                f"place of the lists in {quoted(together[1:])}"
-            )
+            rater, *answers = together
+            steps.append(guess(StepKind.LISTS_BY_RATER, rater=rater, columns=answers))
             called = {name: _of_one(name, columns) for name in together}
             columns = {
                 called.get(name, name): one.alias(called.get(name, name))
@@ -283,13 +271,10 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
                 columns = _about(columns, together[0])
             if left:
                 columns = {name: one for name, one in columns.items() if name not in left}
-                steps.append(
-                    f"{GUESSED}the lists in '{together[0]}' hold the answers, as they name raters; "
-                    f"those in {quoted(left)} left out"
-                )
+                steps.append(guess(StepKind.LISTS_WITH_RATERS, column=together[0], left=left))
         elif not by_rater and (keyed := _by_key(columns)):
             columns |= keyed
-            steps.append(f"{GUESSED}each key in {quoted([*keyed])} names an entry, as in a list")
+            steps.append(guess(StepKind.KEYS_ARE_ENTRIES, columns=keyed))
             continue
         elif objects := [name for name, one in columns.items() if _are_objects(one)]:
             # Beside lists of answers a short name could be taken for that of one.
@@ -306,12 +291,15 @@ def _spread(columns: dict[str, pl.Series], place: Locate) -> Columns:
             name: _entries(one) if name in together else one.gather(index)
             for name, one in columns.items()
         }
-    aside = (SetAside.of("no answer (an empty list)", empty, lambda entry: _short(place(entry))),)
+    aside = (
+        SetAside.of(
+            "no answer (an empty list)",
+            empty,
+            lambda entry: place(entry).inside,
+            kind="no_answer",
+        ),
+    )
     return Columns(columns, locate, aside if empty else (), history=tuple(steps))
-
-
-def _short(place: str) -> str:
-    return place.rpartition(", ")[2]
 
 
 def _lists_by_rater(
@@ -613,20 +601,24 @@ def _read_json_lines(peek: Peek, only: Sequence[str] | None) -> Columns:
             return _read_json_objects(peek, only)
         if frame.height and not _repeats_key(peek, frame):
             try:
-                found = _flat({name: frame[name] for name in _of(frame.columns, only)}, peek, "row")
+                columns = {name: frame[name] for name in _of(frame.columns, only)}
+                return _flat(columns, peek, _by_line(peek))
             except InputError:
                 return _read_json_objects(peek, only)
-            lines: list[int] = []
-
-            def locate(row: int) -> str:
-                if not lines:
-                    text = peek.decode().split("\n")
-                    lines.extend(number for number, line in enumerate(text, 1) if line.strip())
-                entry = int(found.locate(row).rpartition(" ")[2])
-                return f"{peek.path}, line {lines[entry - 1]}"
-
-            return replace(found, locate=locate)
     return _read_json_objects(peek, only)
+
+
+def _by_line(peek: Peek) -> Locate:
+    """Say where objects stand that fill a line each, and look for the lines only when asked."""
+    lines: list[int] = []
+
+    def locate(entry: int) -> Place:
+        if not lines:
+            text = peek.decode().split("\n")
+            lines.extend(number for number, line in enumerate(text, 1) if line.strip())
+        return Place(f"line {lines[entry]}", peek.path)
+
+    return locate
 
 
 def _read_json_objects(peek: Peek, only: Sequence[str] | None) -> Columns:
@@ -643,7 +635,7 @@ def _read_json_objects(peek: Peek, only: Sequence[str] | None) -> Columns:
             raise InputError(f"{peek.path}, line {number}: expected an object, one per answer")
         rows.append(row)
         numbers.append(number)
-    return _of_objects(rows, numbers, peek, "line", only)
+    return _of_objects(rows, peek, only, lambda row: Place(f"line {numbers[row]}", peek.path))
 
 
 def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
@@ -674,13 +666,12 @@ def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
 
 def _of_objects(
     rows: Sequence[dict[str, Any]],
-    numbers: Sequence[int],
     peek: Peek,
-    unit: str,
     only: Sequence[str] | None,
+    locate: Locate | None = None,
 ) -> Columns:
     if not rows:
         raise InputError(f"{peek.path} holds no answer; expected at least one")
     names = _of(list(dict.fromkeys(name for row in rows for name in row)), only)
     columns = {name: series_of(name, [row.get(name) for row in rows]) for name in names}
-    return _flat(columns, peek, unit, numbers)
+    return _flat(columns, peek, locate)

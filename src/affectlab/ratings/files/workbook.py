@@ -14,6 +14,7 @@ import polars as pl
 from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
 from affectlab.ratings.files.frames import series_of
+from affectlab.ratings.files.ledger import Place
 from affectlab.ratings.scale import folded
 
 _XLS = b"\xd0\xcf\x11\xe0"
@@ -67,9 +68,9 @@ class Workbook:
         cells = zip(*self.rows[1:], strict=True) if len(self.rows) > 1 else ((),) * len(names)
         return {name: series_of(name, list(own)) for name, own in zip(names, cells, strict=True)}
 
-    def locate(self, row: int) -> str:
+    def locate(self, row: int) -> Place:
         """Say where a row under the header stands."""
-        return f"{self.path}, {self.places[row + 1]}"
+        return Place(self.places[row + 1], self.path)
 
 
 def is_workbook(head: bytes, suffix: str) -> bool:

@@ -19,6 +19,8 @@ from affectlab.ratings.formats.records import Rejects, Unusable, json_records
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import Step, step
 
 _TAKEN = ("stimulus", "rater", "rater_kind", "label", "value")
 """Names that attributes cannot have."""
@@ -176,7 +178,7 @@ class Answers(Format, ABC):
             scale = DeclaredScales(scales.get("", scale.default))
         return Contents(
             columns,
-            lambda row: f"{head.path}, {places[rows[row][0]]}",
+            lambda row: Place(places[rows[row][0]], head.path),
             scale=scale,
             raters=raters.unique("rater", keep="first", maintain_order=True),
             stimuli=_stimuli(answers),
@@ -279,7 +281,7 @@ def _word(given: float | str) -> str:
     return given if isinstance(given, str) else repr(float(given))
 
 
-def _questions(answers: Sequence[Answer]) -> tuple[dict[str, _Question], list[str]]:
+def _questions(answers: Sequence[Answer]) -> tuple[dict[str, _Question], list[Step]]:
     """Tell the kind of each question from all answers to it."""
     found: dict[str, _Question] = {}
     for answer in answers:
@@ -291,12 +293,12 @@ def _questions(answers: Sequence[Answer]) -> tuple[dict[str, _Question], list[st
         numbers = all(map(is_number, question.options))
         if numbers and not question.several and len(question.options) > 1:
             question.kind = "number"
-            steps.append(f"{question.name or 'answers'}: options called by numbers, read as these")
+            steps.append(step(StepKind.OPTION_NUMBERS, question=question.name or "answers"))
         elif not question.options:
             question.kind = "number"
         elif question.is_free([one for one in answers if one.question == question.name]):
             question.kind = "text"
-            steps.append(f"{question.name or 'answers'}: many different texts, read as free text")
+            steps.append(step(StepKind.FREE_ANSWERS, question=question.name or "answers"))
     return found, steps
 
 

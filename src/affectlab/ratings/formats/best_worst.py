@@ -14,6 +14,8 @@ from affectlab.ratings.formats.pairs import Comparison, pair_contents
 from affectlab.ratings.formats.records import Rejects, Unusable, numbered
 from affectlab.ratings.formats.table import find_rater, stem_of, words_in
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import step
 
 _BEST, _WORST = {"best", "most"}, {"worst", "least"}
 _FEWEST = 3
@@ -81,7 +83,7 @@ class BestWorst(Format):
         columns = {name: read.columns[name].cast(pl.String) for name in (*items, best, worst)}
         rows = pl.DataFrame(list(columns.values())).rows(named=True)
         if rater is None:
-            rejects.steps.append("no column names raters: each row is taken as a rater of its own")
+            rejects.steps.append(step(StepKind.ROWS_ARE_RATERS, who="raters"))
             raters: Sequence[str | None] = numbered("rater", len(rows))
         else:
             raters = read.columns[rater].cast(pl.String).to_list()

@@ -20,13 +20,22 @@ from affectlab.core.registry import Classes, Described, described
 from affectlab.core.words import option
 from affectlab.ratings.attributes import combine_tables, identifying, overlay, split_extras
 from affectlab.ratings.build import check_columns
-from affectlab.ratings.files import Columns, Locate, OnBad, Peek, read_columns, typed_column
+from affectlab.ratings.files import (
+    Columns,
+    Locate,
+    OnBad,
+    Peek,
+    PlacedError,
+    read_columns,
+    typed_column,
+)
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import Absent, ReadOptions, Wide
+from affectlab.ratings.response_words import read_words
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
-from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.schema import SetAside, StepKind, Unit
+from affectlab.ratings.steps import History, step
 from affectlab.ratings.table import Ratings
-from affectlab.ratings.wordings import read_words
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 
@@ -133,7 +142,7 @@ class Contents:
     """What is known of raters and stimuli; joined with what the user says of them."""
     set_aside: tuple[SetAside, ...] = ()
     """What has been set aside already."""
-    history: tuple[str, ...] = ()
+    history: History = ()
     """Steps that changed answers."""
     typed: bool = False
     """Whether columns have the types that the file says. False: it says none, so that a column of
@@ -177,7 +186,7 @@ class Contents:
             if who:
                 rows = {name: column for name, column in rows.items() if name not in who}
                 about = [one.drop(who, strict=False) for one in about]
-                history = (*history, f"left out what may say who somebody is: {', '.join(who)}")
+                history = (*history, step(StepKind.PERSONAL_LEFT_OUT, columns=who))
             checked = replace(checked, body=replace(body, extras=rows))
             for key, own, given in (
                 ("rater", about, options.raters),
@@ -193,9 +202,9 @@ class Contents:
                 history=history,
                 split=False,
             )
+        except PlacedError:
+            raise
         except InputError as error:
-            if str(error).startswith(source):
-                raise
             raise InputError(f"{source}: {error}") from None
 
     def check(self, ratings: Ratings) -> None:

@@ -15,12 +15,14 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.codes import encode
-from affectlab.ratings.files import Columns, Peek, read_delimited
+from affectlab.ratings.files import Columns, Peek, Place, read_delimited
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, numbered, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
 
 _ANSWER = "Answer."
 """Before the names of the columns that hold answers."""
@@ -155,7 +157,7 @@ class MechanicalTurk(Format):
             columns["label"] = pl.Series([label for _, label, _ in cells], dtype=pl.String)
         return Contents(
             columns,
-            lambda cell: f"{head.path}, {read.place(rows[cells[cell][0]])}",
+            lambda cell: Place(read.place(rows[cells[cell][0]]), head.path),
             scale=_scales(kinds, given),
             stimuli=about,
             set_aside=read.set_aside,
@@ -263,7 +265,7 @@ def _plain(cell: str) -> float | str:
     return number if math.isfinite(number) else cell
 
 
-def _read_likert(given: list[Answers]) -> tuple[list[Answers], tuple[str, ...]]:
+def _read_likert(given: list[Answers]) -> tuple[list[Answers], History]:
     """Read radio buttons that are named by numbers as one number: the one that was chosen."""
     offered = _offered(given)
     most = dict.fromkeys(offered, 0)
@@ -284,9 +286,7 @@ def _read_likert(given: list[Answers]) -> tuple[list[Answers], tuple[str, ...]]:
             if isinstance(value, dict):
                 chosen = [_plain(one) for one, is_chosen in value.items() if is_chosen]
                 answers |= {name: chosen[0]} if chosen else {name: None}
-    steps = (
-        f"{name}: buttons named by numbers, read as the number that was chosen" for name in levels
-    )
+    steps = (step(StepKind.OPTION_NUMBERS, question=name) for name in levels)
     return [{k: v for k, v in one.items() if v is not None} for one in given], tuple(steps)
 
 

@@ -17,7 +17,8 @@ from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.formats.table.columns import folded_name
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import guess, step
 
 _FIRST, _SECOND = "A", "B"
 _OPEN = {
@@ -215,10 +216,9 @@ class Pairs(Format):
         cells = {role: read.columns[name].cast(pl.String) for role, name in roles.items()}
         unnamed = numbered("judge", len(next(iter(cells.values()))))
         if not folded_name(roles.get("left", "left")).startswith(("left", *_SYSTEMS)):
-            sides = f"columns '{roles['left']}' and '{roles['right']}' name what was compared"
-            rejects.steps.append(f"{GUESSED}{sides}, from which judges chose")
+            rejects.steps.append(guess(StepKind.SIDES, left=roles["left"], right=roles["right"]))
         if "judge" not in roles:
-            rejects.steps.append("no column names judges: each row is taken as a judge of its own")
+            rejects.steps.append(step(StepKind.ROWS_ARE_RATERS, who="judges"))
         found: list[Comparison] = []
         turns: list[str] = []
         for row, values in enumerate(zip(*cells.values(), strict=True)):
@@ -230,8 +230,7 @@ class Pairs(Format):
             else:
                 turns.append(said.get("turn", ""))
         if _tells_apart(found, turns):
-            step = f"column '{roles['turn']}' tells answers of a judge to one pair apart"
-            rejects.steps.append(f"{GUESSED}{step}: each turn is an item")
+            rejects.steps.append(guess(StepKind.TURNS, column=roles["turn"]))
             found = [
                 replace(one, item=f"{one.item} turn {turn}".strip() if turn else one.item)
                 for one, turn in zip(found, turns, strict=True)

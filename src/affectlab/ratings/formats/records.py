@@ -12,7 +12,8 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.ratings.codes import Coded
 from affectlab.ratings.files import BadJson, OnBad, Peek, parse_json, typed_column
-from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.schema import AsideKind, SetAside, StepKind, Unit
+from affectlab.ratings.steps import History, Step, step
 
 _SHOWN_LENGTH = 60
 
@@ -28,10 +29,13 @@ class Unusable(Exception):
         What is wrong, with the value and what was expected; None: it is no error, and is left out.
     """
 
-    def __init__(self, reason: str, sentence: str | None = None) -> None:
+    def __init__(
+        self, reason: str, sentence: str | None = None, *, kind: AsideKind = "unusable"
+    ) -> None:
         super().__init__(sentence or reason)
         self.reason = reason
         self.sentence = sentence
+        self.kind: AsideKind = kind
 
 
 class Rejects:
@@ -40,8 +44,8 @@ class Rejects:
     def __init__(self, path: Path, on_bad: OnBad) -> None:
         self._path = path
         self._on_bad = on_bad
-        self._places: dict[tuple[str, Unit], list[str]] = {}
-        self.steps: list[str] = []
+        self._places: dict[tuple[str, Unit, AsideKind], list[str]] = {}
+        self.steps: list[Step] = []
         """What was decided about answers, for the history."""
 
     def reject(self, place: str, reason: str, sentence: str, *, unit: Unit = "row") -> None:
@@ -59,20 +63,22 @@ class Rejects:
     def note(self, place: str, problem: Unusable) -> None:
         """Note an entry that raised :class:`Unusable`."""
         if problem.sentence is None:
-            self.skip(place, problem.reason)
+            self.skip(place, problem.reason, kind=problem.kind)
         else:
             self.reject(place, problem.reason, problem.sentence)
 
-    def skip(self, place: str, reason: str, *, unit: Unit = "row") -> None:
+    def skip(
+        self, place: str, reason: str, *, unit: Unit = "row", kind: AsideKind = "unusable"
+    ) -> None:
         """Note an entry that is left out for a reason that is no error."""
-        self._places.setdefault((reason, unit), []).append(place)
+        self._places.setdefault((reason, unit, kind), []).append(place)
 
     @property
     def set_aside(self) -> tuple[SetAside, ...]:
         """What was left out, by reason."""
         return tuple(
-            SetAside.of(reason, places, unit=unit)
-            for (reason, unit), places in self._places.items()
+            SetAside.of(reason, places, unit=unit, kind=kind)
+            for (reason, unit, kind), places in self._places.items()
         )
 
 
@@ -100,13 +106,18 @@ def lines_of(peek: Peek) -> Iterator[tuple[int, str]]:
 
 def json_lines(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
     """Yield (place, value) of each line; lines that are no JSON are rejected."""
+    return ((f"line {number}", value) for number, value in numbered_json_lines(peek, rejects))
+
+
+def numbered_json_lines(peek: Peek, rejects: Rejects) -> Iterator[tuple[int, Any]]:
+    """Yield (number of the line, value) of each line; lines that are no JSON are rejected."""
     for number, line in lines_of(peek):
         try:
             found = parse_json(line)
         except BadJson as error:
             rejects.reject(f"line {number}", error.reason, str(error))
             continue
-        yield f"line {number}", found
+        yield number, found
 
 
 def json_records(peek: Peek, rejects: Rejects) -> Iterator[tuple[str, Any]]:
@@ -127,7 +138,7 @@ def numbered(prefix: str, count: int) -> list[str]:
 
 def attributes(
     key: str, coded: Coded, columns: Mapping[str, pl.Series]
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+) -> tuple[pl.DataFrame, History]:
     """Make an attribute table of columns that repeat the attributes with every row.
 
     Parameters
@@ -148,12 +159,12 @@ def attributes(
     code = coded.code.astype(np.int64)
     first = coded.first_rows()
     table = [coded.names.alias(key)]
-    steps: list[str] = []
+    steps: list[Step] = []
     for name, column in columns.items():
         values = column.gather(first)
         other = np.flatnonzero(~column.eq_missing(values.gather(code)).to_numpy())
         if len(other):
             count = len(np.unique(code[other]))
-            steps.append(f"{key} with more than one {name}: {count:,}; the first is kept")
+            steps.append(step(StepKind.ATTRIBUTE_VARIES, unit=key, name=name, n=count))
         table.append(typed_column(values).alias(name))
     return pl.DataFrame(table).filter(pl.col(key) != ""), tuple(steps)

@@ -11,12 +11,13 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option
 from affectlab.ratings.build import MISSING
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, numbered, shown
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import step
 
 _MIN_RATERS = 4
 _MAX_SCORE = 100.0
@@ -81,14 +82,12 @@ class ScoreMatrix(Format):
             role: pl.Series(numbered(word, size)).gather(position)
             for (role, word, _), size, position in zip(axes, matrix.shape, at, strict=True)
         }
-        other = option("wide", "raters" if by_person else "stimuli")
+        rows, columns_are = axes[0][2], axes[1][2]
+        other = "raters" if by_person else "stimuli"
         return Contents(
             {**columns, "value": pl.Series(matrix[at])},
-            lambda cell: f"{head.path}, line {lines[at[0][cell]]} (column {at[1][cell] + 1})",
-            history=(
-                f"the file holds no names: rows were taken as {axes[0][2]}, columns as "
-                f"{axes[1][2]} (the other way round: {other})",
-            ),
+            lambda cell: Place(f"line {lines[at[0][cell]]} (column {at[1][cell] + 1})", head.path),
+            history=(step(StepKind.NO_NAMES, rows=rows, columns=columns_are, other=other),),
             unit="cell",
         )
 

@@ -17,6 +17,8 @@ from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import step
 from affectlab.ratings.storage import (
     DTYPES,
     INSIDE,
@@ -29,10 +31,6 @@ from affectlab.ratings.storage import (
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
-_WITHOUT = (
-    "scales and kinds of raters as columns say; attributes, taxonomy and history, which stood in a "
-    "file .meta.json beside it, are not known"
-)
 _NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
 
 
@@ -77,7 +75,7 @@ class Stored(Format):
             scale=declared.known(),
             raters=kinds.drop_nulls().unique(maintain_order=True),
             set_aside=read.set_aside,
-            history=(_WITHOUT,) if head.frame is None else (),
+            history=(step(StepKind.WITHOUT_DESCRIPTION),) if head.frame is None else (),
         )
 
     def read(self, head: Peek, options: ReadOptions) -> Ratings:
@@ -122,6 +120,7 @@ class Stored(Format):
             label=meta.labels,
         )
         aside = tuple(part.build() for part in meta.set_aside)
+        history = tuple(one.build() for one in meta.history)
         raters_told, of_raters = overlay("rater", raters, options.raters)
         stimuli_told, of_stimuli = overlay("stimulus", stimuli, options.stimuli)
         return Ratings._from_checked(
@@ -134,7 +133,7 @@ class Stored(Format):
             raters_told,
             stimuli_told,
             source=meta.source,
-            history=(*head.steps, *meta.history, *of_raters, *of_stimuli),
+            history=(*head.steps, *history, *of_raters, *of_stimuli),
             split=False,
         )
 

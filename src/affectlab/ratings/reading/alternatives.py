@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import on_command_line, option, plural, quoted, shown
+from affectlab.core.words import on_command_line, option, plural, shown
+from affectlab.ratings import wording
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout, find_format
 from affectlab.ratings.formats.table import (
@@ -35,7 +36,8 @@ from affectlab.ratings.reading.rules import (
     in_cells,
     suggested,
 )
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import guess
 from affectlab.ratings.table import Ratings
 
 _MOST_TRIED = 6
@@ -58,8 +60,6 @@ _CLEARLY = 0.5
 _SOME_ROWS = 10
 """Rows from which on one of them may be left out."""
 _LONGEST_ANSWERS = 40
-_NO_ROWS = ("no answer", "it sums up")
-"""How reasons begin for which rows are set aside that hold no answers."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +142,15 @@ def _chosen_way(found: Completed, given: Mapping[str, Any]) -> Completed:
     best, *others = found.ways
     if found.ratings is not None and best.ratings.equals(found.ratings):
         return replace(found, ways=())
-    other = others[0].command if others else command_of(best.made, {**given, **_swapped(best)})
-    how = _options_of(best.options)
-    why = next(rule.why for rule in RULES if rule.name == best.rule)
-    varies = "varies" if len(best.left) == 1 else "vary"
-    left = f", and {quoted(best.left)} beside it {varies} as answers do" if best.left else ""
-    step = (
-        f"{GUESSED}read as {best.holds} ({how}), since {why}{left}; if it is otherwise, say so "
-        f"({other})"
+    taken = guess(
+        StepKind.SHAPE,
+        holds=best.holds,
+        how=_options_of(best.options),
+        rule=best.rule,
+        other=others[0].command if others else command_of(best.made, {**given, **_swapped(best)}),
+        varying=best.left,
     )
-    ratings = best.ratings._derive(best.ratings._body, steps=(step,))
+    ratings = best.ratings._derive(best.ratings._body, steps=(taken,))
     return Completed(best.made, ratings, None, taken=best)
 
 
@@ -260,8 +259,7 @@ def two_people(evidence: Evidence, layout: Layout) -> TwoPeople | None:
         if all(evidence.count(other, rater, one) == evidence.count(other, rater) for one in differ):
             name, values = evidence.several(rater, differ[0])
             return TwoPeople(
-                f"rater {name!r} has {differ[0]} {' and '.join(values)}, and column '{other}' "
-                f"tells them apart; expected one {differ[0]} of each rater",
+                wording.two_people(name, differ[0], values, other),
                 (
                     Candidate({"columns": {"rater": f"{other}+{rater}"}}, 1),
                     Candidate({"columns": {"rater": rater}, "unused": differ}, 1),
@@ -275,14 +273,7 @@ def lines_of(ways: Sequence[Way], *, readable: bool = False) -> tuple[str, ...]:
     if not ways:
         return ()
     ways = near(ways)
-    several = len(ways) > 1
-    head = (
-        "Read another way, it would hold:"
-        if readable
-        else "These read every row, and nothing in the file decides between them:"
-        if several
-        else "This reads the file:"
-    )
+    head = wording.other_readings(len(ways), readable=readable)
     return (head, *(line for way in ways for line in (f"  {way.holds}:", f"    {way.command}")))
 
 
@@ -411,7 +402,7 @@ def _plausible(ratings: Ratings, one: Candidate) -> str | None:
 
     It uses every row, several raters were asked, and they do not all answer the same.
     """
-    lost = sum(part.count for part in ratings.set_aside if not part.reason.startswith(_NO_ROWS))
+    lost = sum(part.count for part in ratings.set_aside if part.kind == "unusable")
     may_lose = max(ratings.n_rows >= _SOME_ROWS, ratings.n_rows // 8) if one.fit < 0 else 0
     values = ratings.value[~np.isnan(ratings.value)]
     if lost > may_lose or ratings.n_stimuli < 2 or len(values) < 2 or np.ptp(values) == 0:

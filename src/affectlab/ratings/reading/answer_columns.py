@@ -12,12 +12,13 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
-from affectlab.core.words import option, quoted
-from affectlab.ratings.beside_people import same_labels
+from affectlab.core.words import quoted
+from affectlab.ratings.beside import same_labels
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.formats.table import TRUTHS, find_chosen, find_one, is_of_numbers
 from affectlab.ratings.scale import Scale, folded
-from affectlab.ratings.schema import GUESSED, ROW_COLUMNS
+from affectlab.ratings.schema import ROW_COLUMNS, StepKind
+from affectlab.ratings.steps import History, Step, guess, step
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
@@ -51,7 +52,7 @@ class AnswerColumns:
     """What the scores of each stimulus add up to, where they are counts or percent."""
     scores: bool = False
     """Whether there is a score for each of the categories, of which people name one."""
-    steps: tuple[str, ...] = ()
+    steps: History = ()
     """What was decided without the user, for the history."""
 
 
@@ -103,7 +104,7 @@ def answer_columns(
             "one of answers; call the column of the answers 'prediction'"
         )
     if answers:
-        return _named(columns, answers[0], "it alone holds words that people answered")
+        return _named(columns, answers[0], "words")
     return AnswerColumns() if value is not None or of_numbers else AnswerColumns({"wide": "labels"})
 
 
@@ -114,12 +115,14 @@ def _categories(like: Ratings) -> dict[str, str]:
     return {folded(name): name for name in like.scale.categories}
 
 
-def _named(columns: Mapping[str, pl.Series], name: str, why: str) -> AnswerColumns:
+def _named(
+    columns: Mapping[str, pl.Series], name: str, why: str, beside: str = ""
+) -> AnswerColumns:
     """Take a column as that of the one class that is named."""
-    step = f"{GUESSED}column '{name}' is the model's answer: {why}"
+    done = guess(StepKind.MODEL_COLUMN, column=name, why=why, beside=beside)
     others = [role for role in ("label", "value") if role in columns and role != name]
     unused = {"unused": others} if others else {}
-    return AnswerColumns({"columns": {"value": name}, **unused}, steps=(step,))
+    return AnswerColumns({"columns": {"value": name}, **unused}, steps=(done,))
 
 
 def _labelled(columns: Mapping[str, pl.Series], label: str, value: str) -> AnswerColumns:
@@ -131,7 +134,7 @@ def _labelled(columns: Mapping[str, pl.Series], label: str, value: str) -> Answe
     if frame.is_duplicated().any():
         shares = _sum_to_one(frame, columns[value])
         return AnswerColumns(scale=SHARES if shares else None, scores=True)
-    return _named(columns, label, f"column '{value}' holds fractions, and each stimulus one row")
+    return _named(columns, label, "fractions", value)
 
 
 def _sum_to_one(keys: pl.DataFrame, value: pl.Series) -> bool:
@@ -181,30 +184,25 @@ def _scores(
     }
     # Words that mean the same are called as people's when the table is read.
     called |= {name: name for name in same_labels(list(numbers), like, labels)}
-    steps: list[str] = []
+    steps: list[Step] = []
     enough = min(2, len(names)) if like.has_labels else 2
     if not names or len(called) < enough:
         affix, called = _with_affix(list(numbers), names)
         if len(called) < 2:
             return None
-        steps.append(f"{GUESSED}columns called {affix} hold the scores of what the rest names")
+        steps.append(guess(StepKind.AFFIXED_SCORES, affix=affix))
     else:
         others = [name for name in numbers if name not in called]
         called |= {name: name for name in _further(list(called), others, numbers, taxonomy)}
     left = [name for name in rest if name not in called]
     if left:
-        declared = option("scale", "nominal:NAME,NAME")
-        way = f"; if one is a class, declare the classes of people ({declared})" if words else ""
-        steps.append(
-            f"{GUESSED}columns {quoted(called)} are the scores, as people's "
-            f"{'categories' if words else 'labels'} are among them; {quoted(left)} "
-            f"{'describes' if len(left) == 1 else 'describe'} the answer{way}"
-        )
+        which = {"columns": called, "left": left, "categories": bool(words)}
+        steps.append(guess(StepKind.SCORE_COLUMNS, **which))
     given_numbers = [numbers[name] for name in called if name in numbers]
     total = _common_total(given_numbers)
     shares = total != 1.0 or (bool(words) and _are_shares(*given_numbers))
     if shares and total == 1.0:
-        steps.append(f"scores of each stimulus add up to 1: taken as probabilities ({SHARES})")
+        steps.append(step(StepKind.SHARES, scale=str(SHARES)))
     given: dict[str, Any] = {"wide": "labels"}
     if left:
         plain = [n for n in left if n in _CORE or _counts_rows(numbers.get(n))]

@@ -17,7 +17,8 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
-from affectlab.core.words import option, plural, shown
+from affectlab.core.words import plural, shown
+from affectlab.ratings import wording
 from affectlab.ratings.files import read_columns
 from affectlab.ratings.formats import Layout
 from affectlab.ratings.formats.table import (
@@ -33,25 +34,11 @@ from affectlab.ratings.reading.prepared import Prepared, prepared
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.scales import GuessedColumnsWarning, GuessedScalesWarning, by_scale
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wording import TAKEN, WHY
 
-_ROLES = {
-    "stimulus": "the stimulus",
-    "rater": "the rater",
-    "label": "the label",
-    "value": "the answer",
-    "text": "a text",
-    "session": "the session",
-    "trial": "the trial",
-    "trial_kind": "the kind of trial",
-    "outcome": "the outcome",
-    "rt_ms": "the response time",
-    "at": "the time",
-    "answers_as": "as whom a model answers",
-}
 _EXAMPLES = 3
 _LONGEST_EXAMPLE = 16
 _LONGEST_QUESTION = 60
-_UNKNOWN = "not known"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -165,21 +152,15 @@ def _described(
         asked = [shown(layout.questions.get(name, ""), _LONGEST_QUESTION) for name in columns]
         frame = frame.with_columns(pl.Series("question", asked, dtype=pl.String))
     titles = tuple(name.replace("_", " ") for name in names)
-    tables = [
-        Table("columns", "What each column is taken for.", frame, _text_columns(names, titles))
-    ]
-    sentences = [f"{made.name} is read as {made.format.name}: {made.format.title}."]
+    tables = [Table("columns", wording.CAPTIONS["columns"], frame, _text_columns(names, titles))]
+    sentences = [wording.read_as(made.name, made.format.name, made.format.title)]
     notes: tuple[str, ...] = ()
     if ratings is not None:
-        sentences.append(
-            f"It holds {plural(ratings.n_ratings, 'answer')} of "
-            f"{plural(ratings.n_raters, 'rater')} "
-            f"about {plural(ratings.n_stimuli, 'stimulus', 'stimuli')}."
-        )
+        sentences.append(wording.holds(ratings.n_ratings, ratings.n_raters, ratings.n_stimuli))
         tables += [_scales(ratings), _not_used(ratings)]
         notes = ratings.warnings
     else:
-        sentences.append(f"As it stands it cannot be read: {problem}")
+        sentences.append(wording.not_readable(problem))
     return RatingsDescription(
         tuple(tables),
         tuple(sentences),
@@ -195,7 +176,7 @@ def _readings(ways: Sequence[Way]) -> Table:
     names = ("holds", "rule", "command")
     frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
     columns = _text_columns(names, names)
-    return Table("readings", "Other readings that use every row.", frame, columns, limit=0)
+    return Table("readings", wording.CAPTIONS["readings"], frame, columns, limit=0)
 
 
 def _columns(made: Prepared) -> dict[str, pl.Series | None]:
@@ -212,16 +193,14 @@ def _columns(made: Prepared) -> dict[str, pl.Series | None]:
 def _shape(evidence: Evidence, name: str) -> str:
     """Say what is known of a column by its shape alone."""
     column = evidence.column(name)
-    if column.kind == "none":
-        return "it is empty"
-    what = f"{column.distinct:,} {column.kind}" if column.distinct > 1 else "the same in all rows"
+    bounds: tuple[float, ...] = ()
     if column.kind == "numbers" and column.distinct > 1:
         numbers = evidence.numbers(name)
-        what += f" from {np.nanmin(numbers):g} to {np.nanmax(numbers):g}"
-    owner = next((one for one in evidence.keys if evidence.determines(one, name)), None)
-    if column.distinct == column.filled > 1:
-        return f"{what}, another in each row"
-    return f"{what}, one for each '{owner}'" if owner not in (None, name) else what
+        bounds = (np.nanmin(numbers), np.nanmax(numbers))
+    owner = next((one for one in evidence.keys if evidence.determines(one, name)), name)
+    own = column.distinct == column.filled > 1
+    of = "" if owner == name else owner
+    return wording.column_shape(column.kind, column.distinct, bounds, owner=of, own=own)
 
 
 def _taken(
@@ -235,36 +214,36 @@ def _taken(
     published = f"the format {made.format.name}"
     role = next((role for role, column in layout.roles.items() if column == name), None)
     if role is not None:
-        kind = _ROLES.get(role, role)
+        kind = wording.ROLES.get(role, role)
         if role == "text" and "value" not in layout.roles:
-            kind = "the answer, in words"
+            kind = TAKEN["words"]
         elif role == "text" and ratings is not None and "text" in ratings.stimuli.columns:
-            return "the text that was rated", "it has one value for each stimulus"
+            return TAKEN["rated text"], WHY["stimulus"]
         return kind, layout.why.get(name, published)
     if name in layout.labels:
         across = layout.across if isinstance(layout, WideLayout) else "label"
-        return f"ratings of one {across}", layout.why.get(name, published)
+        return wording.one_of(across), layout.why.get(name, published)
     if name in layout.unused:
-        return "not used", layout.unused[name]
+        return TAKEN["unused"], layout.unused[name]
     if name in made.options.unused:
-        return "not used", "you say so"
+        return TAKEN["unused"], WHY["user"]
     if not name.strip():
-        return "tells rows apart", "it has no name"
+        return TAKEN["number"], WHY["nameless"]
     if ratings is None:
-        return _UNKNOWN, "" if evidence is None else _shape(evidence, name)
-    for table, kind in ((ratings.raters, "the rater"), (ratings.stimuli, "the stimulus")):
+        return TAKEN["unknown"], "" if evidence is None else _shape(evidence, name)
+    for table, kind in ((ratings.raters, "of rater"), (ratings.stimuli, "of stimulus")):
         if name in table.columns:
-            return f"describes {kind}", "it has one value for each"
+            return TAKEN[kind], WHY["each"]
     if name in ratings.coded_frame.columns:
-        return "describes the answer", "it differs between answers"
+        return TAKEN["of answer"], WHY["answers"]
     for names, kind in (
-        (layout.stimuli, "describes the stimulus"),
-        (layout.raters, "describes the rater"),
-        (layout.others, "needed to understand an answer"),
+        (layout.stimuli, "of stimulus"),
+        (layout.raters, "of rater"),
+        (layout.others, "needed"),
     ):
         if name in names:
-            return kind, layout.why.get(name, published)
-    return "not used", "it is no part of the format"
+            return TAKEN[kind], layout.why.get(name, published)
+    return TAKEN["unused"], WHY["format"]
 
 
 def _examples(column: pl.Series | None) -> str:
@@ -285,7 +264,7 @@ def _scales(ratings: Ratings) -> Table:
     rows = [(", ".join(names), scale) for names, scale in by_scale(ratings.scales)]
     frame = pl.DataFrame(rows, {"labels": pl.String, "scale": pl.String}, orient="row")
     titles = ("labels", "scale")
-    return Table("scales", "Scale of each label.", frame, _text_columns(titles, titles))
+    return Table("scales", wording.CAPTIONS["scales"], frame, _text_columns(titles, titles))
 
 
 def _not_used(ratings: Ratings) -> Table:
@@ -299,7 +278,7 @@ def _not_used(ratings: Ratings) -> Table:
     ] or [("nothing", "", "")]
     names = ("what", "reason", "first")
     frame = pl.DataFrame(rows, dict.fromkeys(names, pl.String), orient="row")
-    return Table("not_used", "What was not used.", frame, _text_columns(names, names))
+    return Table("not_used", wording.CAPTIONS["not_used"], frame, _text_columns(names, names))
 
 
 # The mapping: all that the reading needs to be told, whoever decided it.
@@ -310,7 +289,7 @@ def _mapping(
 ) -> str:
     options = made.options
     said: dict[str, Any] = {"format": str(given.get("format") or made.format.name)}
-    comments = {}
+    comments = dict(wording.COMMENTS)
     for name in ("encoding", "delimiter", "rater", "separator"):
         if given.get(name) is not None:
             said[name] = str(given[name])
@@ -319,21 +298,12 @@ def _mapping(
     if isinstance(made.format, PlainTable):
         if _is_chosen(layout):
             said["separator"] = layout.separator
-            comments["separator"] = "What parts several chosen categories in a cell."
         if isinstance(layout, WideLayout):
             said["wide"] = layout.wide
             said["attributes"] = list(layout.attributes)
-            comments["wide"] = (
-                "What there is a column for each of. All columns hold ratings that are not\n"
-                + fill(f"named below; so do {shown(', '.join(layout.labels), 200)}.", 78)
-            )
-            comments["attributes"] = "Columns that describe the rater or the stimulus."
+            comments["wide"] = fill(wording.comment_on_labels(layout.labels), 78)
         said["unused"] = list(options.unused)
-        comments["unused"] = "Columns to leave out."
         said["missing_codes"] = list(options.missing_codes)
-        comments["missing_codes"] = (
-            'What stands for a missing answer, beside empty cells, NA and the like: ["-99"].'
-        )
         roles = layout.roles or (options.columns or {"stimulus": "", "rater": "", "value": ""})
         # The one rater whom the user names stands in no column.
         roles = {r: name for r, name in roles.items() if r != "rater" or options.rater is None}
@@ -341,19 +311,13 @@ def _mapping(
             # Said to be a role, it would be what raters wrote.
             roles.pop("text", None)
         said["columns"] = roles
-        comments["columns"] = fill(f"Which column is what: {', '.join(_ROLES)}.", 78)
+        comments["columns"] = fill(wording.comment_on_columns(), 78)
     if ratings is not None and not _is_chosen(layout):
         said["scale"] = _scale_of(ratings)
-        comments["scale"] = "The scale of each label; write down what was asked."
         if said["scale"] is None:
             del said["scale"]
     name = made.name.replace("\n", " ")
-    head = (
-        f"What the columns of {Path(name).name if '://' not in name else name} hold, as affectlab "
-        f"understands them.\nChange what is wrong, and give this file with "
-        f"{option('mapping', 'FILE')}, or keep it\nbeside the data under their name with "
-        ".mapping.toml added."
-    )
+    head = fill(wording.head_of_mapping(name if "://" in name else Path(name).name), 78)
     return to_toml(said, comments, head)
 
 

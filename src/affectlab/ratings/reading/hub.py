@@ -14,6 +14,8 @@ from affectlab.ratings.options import Absent, Wide, check_choices
 from affectlab.ratings.reading.alternatives import complete
 from affectlab.ratings.reading.prepared import prepared
 from affectlab.ratings.scales import DeclaredScales, ScaleLike
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, Step, step
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
@@ -172,15 +174,21 @@ def _reading(published: PublishedSet) -> str:
 _FUNCTION = "affectlab.read_ratings(FILE)"
 
 
-def _steps(copy: HubCopy, published: PublishedSet | None, stale: str | None) -> tuple[str, ...]:
-    parts = [copy.repository, copy.configuration, f"split {copy.split}", f"commit {copy.commit}"]
-    licence = copy.licence or "its card names none"
-    loaded = ", ".join(part for part in parts if part is not None)
-    steps = [f"loaded from the Hugging Face hub: {loaded}; licence: {licence}"]
+def _steps(copy: HubCopy, published: PublishedSet | None, stale: str | None) -> History:
+    steps = [
+        step(
+            StepKind.FROM_HUB,
+            name=copy.repository,
+            configuration=copy.configuration or "",
+            split=copy.split,
+            commit=copy.commit,
+            licence=copy.licence or "",
+        )
+    ]
     if stale is not None:
-        steps.append(f"the hub could not be asked for a newer commit ({stale})")
+        steps.append(step(StepKind.HUB_NOT_ASKED, reason=stale))
     if copy.left_out:
-        steps.append(f"columns that no table of ratings holds: {', '.join(copy.left_out)}")
+        steps.append(step(StepKind.COLUMNS_NOT_HELD, columns=copy.left_out))
     if published is not None and published.note:
-        steps.append(published.note)
+        steps.append(Step.note(published.note))
     return tuple(steps)

@@ -13,12 +13,17 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choices, unknown_name
 from affectlab.core.interface.spelling import spelled
-from affectlab.core.words import joined, on_command_line, option, plural
-from affectlab.ratings.beside_people import LabelMap, beside_people, load_label_map
+from affectlab.core.words import joined, on_command_line, option
+from affectlab.ratings.beside import (
+    LabelMap,
+    beside_people,
+    by_scale_of_models,
+    load_label_map,
+    on_own_scales,
+)
 from affectlab.ratings.files import Peek, as_path, read_columns
 from affectlab.ratings.formats import Format, Sure, find_format, load_format
 from affectlab.ratings.formats.table import PlainTable, find_one
-from affectlab.ratings.model_tables import by_scale_of_models, on_own_scales
 from affectlab.ratings.reading.answer_columns import AnswerColumns, answer_columns
 from affectlab.ratings.reading.prepared import with_mapping
 from affectlab.ratings.reading.read import read_ratings
@@ -29,7 +34,8 @@ from affectlab.ratings.scales import (
     ScaleLike,
     shared_scale,
 )
-from affectlab.ratings.schema import GUESSED, HUMAN_KINDS, MODEL_KINDS, ROW_COLUMNS
+from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, ROW_COLUMNS, StepKind
+from affectlab.ratings.steps import guess, step
 from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
@@ -225,10 +231,11 @@ def _names_of(path: str | Path) -> set[str]:
 def _declared(table: Ratings, scales: DeclaredScales) -> Ratings:
     """Put answers that were read without a scale on the one that is given for a model."""
     who = f"scale of {joined(map(repr, table.rater_names))}"
+    given = step(StepKind.SCALE_GIVEN, raters=table.rater_names)
     if any(scale.categories or not scale.numeric for scale in table.scales.values()):
         raise InputError(f"{who}: its answers are words; expected one scale for the whole file")
     try:
-        return table.with_values(table.value, scales, step=f"{who} as given")
+        return table.with_values(table.value, scales, step=given)
     except InputError as error:
         raise InputError(f"{who}: {error}") from None
 
@@ -338,12 +345,8 @@ def _read_one(
             # Numbers say nothing of words.
             raise error from None
     if scale is None and told.total != 1.0:
-        step = (
-            f"{GUESSED}scores of each stimulus add up to {told.total:g}, as votes or percent do: "
-            "taken as shares of it "
-            f"({option('models_scale', f'0-{told.total:g} interval')} takes the numbers)"
-        )
-        found = found.with_values(found.value / told.total, told.scale, step=step)
+        divided = guess(StepKind.DIVIDED, total=told.total)
+        found = found.with_values(found.value / told.total, told.scale, step=divided)
     found = _as_models(_called(found, told), known)
     inferred = scale is None and told.scale is None
     return found, frozenset(found.label_names if inferred else ())
@@ -411,8 +414,7 @@ def _as_models(found: Ratings, known: Format) -> Ratings:
             f"models, or a table that says who is one ({option('raters', 'FILE')})"
         )
     if n_people and "model" in found.rater_kinds:
-        step = f"left out as people, beside models: {plural(n_people, 'rater')}"
         found = found.select(rater_kind=MODEL_KINDS)
-        found = found._derive(found._body, steps=(step,))
+        found = found._derive(found._body, steps=(step(StepKind.PEOPLE_LEFT_OUT, n=n_people),))
     kinds = ["baseline" if kind == "baseline" else "model" for kind in found.rater_kinds]
     return found.with_raters(found.raters.with_columns(rater_kind=pl.Series(kinds)))

@@ -7,21 +7,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings.derived import fill_absent
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats import Format, find_format, load_format
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.mapping import beside, load_mapping
 from affectlab.ratings.options import Absent, ReadOptions, check_choices, frame_of
 from affectlab.ratings.reading.source import STANDARD_INPUT, is_address, opened, table_in
 from affectlab.ratings.scales import DeclaredScales
-from affectlab.ratings.schema import READ_AS
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import load_taxonomy
+
+ABSENT_IS_ZERO = (StepKind.FILLED, StepKind.CELLS_FILLED, StepKind.NOTHING_ABSENT)
+"""Steps that take labels left out as 0."""
 
 
 @dataclass(frozen=True)
@@ -39,18 +42,20 @@ class Prepared:
     """The mapping beside the file, where one was used that nobody named."""
 
     @property
-    def step(self) -> tuple[str, ...]:
+    def steps(self) -> History:
         """Say that a mapping beside the file was used."""
-        return () if self.mapping is None else (f"{READ_AS}{self.mapping.name} says",)
+        if self.mapping is None:
+            return ()
+        return (step(StepKind.MAPPING_BESIDE, file=self.mapping.name),)
 
     def read(self) -> Ratings:
         """Read the ratings."""
         read = self.format.read(self.head, self.options)
         ratings = _with_absent(read, self.absent, self.format.absent)
-        if self.name == str(self.head.path) and not self.step:
+        if self.name == str(self.head.path) and not self.steps:
             return ratings
         source = self.name if ratings.source == str(self.head.path) else ratings.source
-        return ratings._from(source, steps=self.step)
+        return ratings._from(source, steps=self.steps)
 
 
 @contextmanager
@@ -164,22 +169,23 @@ def _chosen(head: Peek, given: str | Format | None, options: ReadOptions) -> For
 def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:
     """Give labels that were left out their meaning, and say which and by whom."""
     if (asked or published) == "zero":
-        why = f"{ABSENT_IS_ZERO}, as {'published' if published == 'zero' else 'asked'}"
+        by: Literal["published", "asked"] = "published" if published == "zero" else "asked"
         try:
-            filled = fill_absent(ratings, why=why)
+            filled = fill_absent(ratings, by=by)
         except InputError as error:
             said = option("absent", "missing")
             raise InputError(f"{ratings.source}: {error}; leave them missing ({said})") from None
-        if filled is ratings and any(EMPTY_CELLS in step for step in ratings.history):
+        if filled is not ratings:
+            return filled
+        if any(one.kind is StepKind.CELLS_FILLED for one in ratings.history):
             return ratings
-        step = f"{why}: nothing was absent"
-        return filled if filled is not ratings else ratings._derive(ratings._body, steps=(step,))
+        return ratings._derive(ratings._body, steps=(step(StepKind.NOTHING_ABSENT, by=by),))
     if asked is None:
         return ratings
-    if any(step.startswith(ABSENT_IS_ZERO) for step in ratings.history):
+    if any(one.kind in ABSENT_IS_ZERO for one in ratings.history):
         raise InputError(
             f"{ratings.source}: absent ratings were filled with 0 before the file was written; "
             f"expected the source for {option('absent', 'missing')}"
         )
-    said = " (0 as published)" if published == "zero" else ""
-    return ratings._derive(ratings._body, steps=(f"absent = missing, as asked{said}",))
+    missing = step(StepKind.LEFT_MISSING, published_zero=published == "zero")
+    return ratings._derive(ratings._body, steps=(missing,))

@@ -62,7 +62,6 @@ class Rule:
 
     name: str
     suggest: Callable[[Evidence], Iterator[Candidate]]
-    why: str
 
 
 def suggested(evidence: Evidence, rules: Iterable[Rule] | None = None) -> list[Candidate]:
@@ -567,16 +566,16 @@ def _negative(evidence: Evidence, names: Sequence[str]) -> list[str]:
     return below if far and len(below) <= 3 < len(above) else []
 
 
-ROWS = Rule("row per answer", over_rows, "no two rows have the same rater, stimulus and label")
-CROSSED = Rule("names that cross", over_crossed, "names of columns have two parts that cross")
+ROWS = Rule("row per answer", over_rows)
+CROSSED = Rule("names that cross", over_crossed)
 RULES = (
     ROWS,
-    Rule("rows of nobody", of_nobody, "one column names what comes back, and none who answered"),
-    Rule("one rater", of_one, "each row is about something else, and none says who answered"),
-    Rule("column per rater", over_raters, "columns are called after raters, or share words"),
-    Rule("column per stimulus", over_stimuli, "each row is a sheet, and columns are called alike"),
+    Rule("rows of nobody", of_nobody),
+    Rule("one rater", of_one),
+    Rule("column per rater", over_raters),
+    Rule("column per stimulus", over_stimuli),
     CROSSED,
-    Rule("counts of votes", of_votes, "columns of counts add up to the same, or to another one"),
+    Rule("counts of votes", of_votes),
 )
 
 

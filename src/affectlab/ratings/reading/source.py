@@ -17,12 +17,13 @@ from urllib.request import Request, urlopen
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import quoted
 from affectlab.ratings.derived import RatingsBase
-from affectlab.ratings.files import OnBad, Peek, as_frame
+from affectlab.ratings.files import NoTableError, OnBad, Peek, as_frame
 from affectlab.ratings.formats import find_format, is_stored
 from affectlab.ratings.formats.table import find_one
 from affectlab.ratings.mapping import beside
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
 from affectlab.taxonomy import are_labels
 
 STANDARD_INPUT = "-"
@@ -97,13 +98,11 @@ def _of_memory(source: Any) -> pl.DataFrame:
                 "them"
             )
         return as_frame(source, what=_IN_MEMORY)
-    except InputError as error:
-        if str(error).startswith(f"{_IN_MEMORY} is a "):
-            raise InputError(
-                f"expected the path of a file, an address, a data frame, a dict of columns or a "
-                f"list of dicts; found an object of type {type(source).__name__}"
-            ) from None
-        raise
+    except NoTableError:
+        raise InputError(
+            f"expected the path of a file, an address, a data frame, a dict of columns or a "
+            f"list of dicts; found an object of type {type(source).__name__}"
+        ) from None
 
 
 @contextmanager
@@ -167,7 +166,7 @@ def table_in(folder: Path) -> Path | None:
 
 def _of_folder(
     folder: Path, encoding: str | None, delimiter: str | None, on_bad: OnBad
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
+) -> tuple[pl.DataFrame, History]:
     """Put the tables of a folder one below the other, and say what was decided.
 
     The name of a file is the label where all are called after emotions, else the rater, where no
@@ -201,9 +200,9 @@ def _of_folder(
         if named not in header:
             table = table.with_columns(pl.lit(path.stem).alias(named))
         tables.append(table)
-    steps = dict.fromkeys(step for head in heads for step in head.steps)
+    steps = dict.fromkeys(one for head in heads for one in head.steps)
     if partial:
-        steps[f"columns that only some files of the folder have: {quoted(partial)}"] = None
+        steps[step(StepKind.IN_SOME_FILES, columns=partial)] = None
     order: list[str] = []
     for table in tables:
         at = 0

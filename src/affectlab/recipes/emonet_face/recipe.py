@@ -86,7 +86,7 @@ def _binary(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], lis
 def _hq(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], list[RecipeFigure]]:
     """Find what follows from the ratings of people and models."""
     from affectlab.evaluation.people_and_models import sides
-    from affectlab.ratings import read_ratings
+    from affectlab.ratings import StepKind, read_ratings
     from affectlab.recipes.emonet_face.agreement import compare, hq_findings
     from affectlab.recipes.emonet_face.figures import hq_figures
     from affectlab.recipes.emonet_face.human_level import human_level, level_notes
@@ -94,7 +94,7 @@ def _hq(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], list[Re
     both = sides(read_ratings(file))
     compared = compare(both.people, both.models, n_boot=n_boot, seed=_SEED)
     level = human_level(compared, seed=_SEED)
-    filled = next(step for step in both.people.history if step.startswith("absent = 0"))
+    filled = next(one for one in both.people.history if one.kind is StepKind.FILLED)
     return (
         hq_findings(compared),
         [f"As in appendix A.3, {filled}.", *level_notes(compared, level)],

@@ -106,7 +106,7 @@ def _table(file: Path) -> pl.DataFrame | None:
 
 
 def _scores(file: Path, table: pl.DataFrame) -> tuple[PairScores, pl.DataFrame]:
-    """Give scores as ``affectlab analyze expressions`` reads them, and the pairs with all else."""
+    """Give scores as ``face-expressions expressions`` reads them, and the pairs with all else."""
     from affectlab.analysis import pair_scores
 
     table = _with_roles(table)

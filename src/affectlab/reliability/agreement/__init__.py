@@ -24,6 +24,7 @@ from affectlab.reliability.agreement.chance_corrected.kappa import (
     random_pair_kappa as random_pair_kappa,
     weighted_kappa as weighted_kappa,
 )
+from affectlab.reliability.agreement.chance_corrected.rater_pairs import RaterPairs as RaterPairs
 from affectlab.reliability.agreement.coefficient import (
     Coefficient as Coefficient,
     coefficient as coefficient,
@@ -34,8 +35,8 @@ from affectlab.reliability.agreement.coefficient import (
     load_coefficients as load_coefficients,
 )
 from affectlab.reliability.agreement.concordance import (
+    AnswerMatrix as AnswerMatrix,
     Beside as Beside,
-    Panel as Panel,
     beside_concordance as beside_concordance,
     beside_statistic as beside_statistic,
     concordance as concordance,
@@ -53,7 +54,7 @@ from affectlab.reliability.agreement.icc import (
 )
 from affectlab.reliability.agreement.label_sets import SET_DISTANCES as SET_DISTANCES
 from affectlab.reliability.agreement.moments import (
-    Sums as Sums,
+    RatingSums as RatingSums,
     additive_variances as additive_variances,
     identifiable as identifiable,
     noise_spread as noise_spread,

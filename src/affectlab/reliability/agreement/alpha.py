@@ -24,7 +24,7 @@ from affectlab.reliability.agreement.alpha_levels import (
     Level,
     LevelName,
     Pairable,
-    Sums,
+    UnitSums,
     level_maker,
 )
 from affectlab.reliability.agreement.coefficient import (
@@ -277,7 +277,7 @@ class _Alphas:
 
     levels: Sequence[Level | None]
     n_units: int
-    sums: dict[int, Sums | None] = field(default_factory=dict)
+    sums: dict[int, UnitSums | None] = field(default_factory=dict)
     """Sums over units of the labels, once they are needed."""
 
     def __call__(self, draws: Draws) -> Floats:
@@ -304,7 +304,7 @@ class _Alphas:
         assert level is not None
         return level
 
-    def _sums(self, k: int) -> Sums | None:
+    def _sums(self, k: int) -> UnitSums | None:
         if k not in self.sums:
             self.sums[k] = self._level(k).statistics()
         return self.sums[k]

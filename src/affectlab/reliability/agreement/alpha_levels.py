@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from affectlab.ratings import Scale
 
 
-Sums: TypeAlias = "Floats | sparse.csr_array"
+UnitSums: TypeAlias = "Floats | sparse.csr_array"
 
 _DENSE_COLUMNS = 64
 _SPARSE = 8
@@ -99,7 +99,7 @@ class Pairable:
         """Sum over the runs of each cell, (runs, k) -> (cells, k)."""
         return np.asarray(self._of_cell @ runs)
 
-    def per_unit(self, observed: Floats, features: Sums) -> Sums:
+    def per_unit(self, observed: Floats, features: UnitSums) -> UnitSums:
         """Put columns of cells, and sums over their ratings of features of runs, into units."""
         if isinstance(features, np.ndarray):
             cells = np.hstack([observed, self.per_cell(features * self.counts)])
@@ -160,7 +160,7 @@ class Level(ABC):
     data: Pairable
 
     @cached_property
-    def features(self) -> Sums:
+    def features(self) -> UnitSums:
         """What expected differences follow from by sums, of each run: which value it has."""
         runs = np.arange(self.data.code.size)
         return sparse.csr_array((np.ones(runs.size), (runs, self.data.code)))
@@ -176,14 +176,14 @@ class Level(ABC):
         m
             Their sums over cells, shape (cells, b).
         margins
-            Sums of features over all ratings, shape (b, k).
+            UnitSums of features over all ratings, shape (b, k).
         """
 
     @abstractmethod
     def expected(self, margins: Floats) -> tuple[Floats, Floats | float]:
         """D_e, shape (b,), and the size of its terms, from sums of features, shape (b, k)."""
 
-    def statistics(self) -> Sums | None:
+    def statistics(self) -> UnitSums | None:
         """Give what each unit contributes, shape (n_units, k); ``None`` where k is too large."""
         data = self.data
         m = data.per_cell(data.counts)
@@ -244,7 +244,7 @@ class Interval(Level):
         return centred[data.code, None]
 
     @cached_property
-    def features(self) -> Sums:
+    def features(self) -> UnitSums:
         x = self._centred
         return np.hstack([np.ones_like(x), x, x**2])
 
@@ -295,7 +295,7 @@ class Ordinal(Level):
         n = margins.sum(axis=1)
         return _spread(n, 0.0, (margins * self._midranks(margins) ** 2).sum(axis=1))[0], n**3
 
-    def statistics(self) -> Sums | None:
+    def statistics(self) -> UnitSums | None:
         data = self.data
         if data.domain.size > _MOST_ORDINAL_VALUES:
             return None
@@ -347,7 +347,7 @@ class DistanceLevel(Level):
             apart[:, start : start + rows] = margins @ self.distance(first, second).T
         return apart
 
-    def left_out(self, sums: Sums, units: Ints) -> Floats | None:
+    def left_out(self, sums: UnitSums, units: Ints) -> Floats | None:
         """Compute alpha without each of some units; None where units hold several cells each.
 
         Parameters

@@ -1,6 +1,6 @@
 """Coefficients of one number for each label, found by name wherever agreement is measured.
 
-A :class:`Coefficient` holds a function of :class:`~affectlab.ratings.arrays.Answers` that gives a
+A :class:`Coefficient` holds a function of :class:`~affectlab.ratings.Answers` that gives a
 :class:`~affectlab.core.statistic.Statistic`, and what is known of it. The function that people call
 is written out beside it; :func:`coefficient` puts it into the registry from which the command line,
 fairness and the report take coefficients.
@@ -349,7 +349,7 @@ def coefficient(
     Parameters
     ----------
     statistic
-        From :class:`~affectlab.ratings.arrays.Answers` and options to the statistic.
+        From :class:`~affectlab.ratings.Answers` and options to the statistic.
     title
         What the coefficient is called in a sentence.
     graded

@@ -174,7 +174,7 @@ def _snapped(value: Floats | float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class AnswerMatrix:
     """Answers to one label, or traces of it: one column for each thing that was rated."""
 
     value: Floats
@@ -184,7 +184,7 @@ class Panel:
     n_units: int
 
     @classmethod
-    def of(cls, part: Answers, raters: Ints) -> Panel:
+    def of(cls, part: Answers, raters: Ints) -> AnswerMatrix:
         """Spread the answers of some raters to one label; columns are the units they answered."""
         code = np.full(len(part.raters), -1)
         code[raters] = np.arange(raters.size)
@@ -296,7 +296,7 @@ class Beside:
 
     own: Floats
     """Of those who are compared, shape (rows, columns), ``nan`` where there is no answer."""
-    panel: Panel
+    panel: AnswerMatrix
     """Those whose mean is the reference."""
     place: Ints
     """Who of the panel each row is, and so is left out of the mean; -1 for nobody. Shape (rows,)"""
@@ -388,7 +388,7 @@ class Beside:
 
 
 def pooled_statistic(
-    panels: Sequence[Panel],
+    panels: Sequence[AnswerMatrix],
     raters: Ints,
     labels: Sequence[str],
     method: str,
@@ -721,7 +721,7 @@ class _Sides:
     def among(self) -> Statistic:
         """People with each other."""
         return pooled_statistic(
-            [Panel.of(part, self.people) for part in self.parts],
+            [AnswerMatrix.of(part, self.people) for part in self.parts],
             self.people,
             self.labels,
             "Lin's concordance, pooled over pairs of raters",
@@ -743,8 +743,8 @@ class _Sides:
         parts = []
         for part in self.parts:
             # Columns are those of all raters, so that both sides have the same.
-            whole = Panel.of(part, np.arange(len(self.answers.raters)))
-            panel = Panel(whole.value[self.panel], whole.unit, whole.n_units)
+            whole = AnswerMatrix.of(part, np.arange(len(self.answers.raters)))
+            panel = AnswerMatrix(whole.value[self.panel], whole.unit, whole.n_units)
             parts.append(Beside(whole.value[compared], panel, place, errors))
         return parts
 

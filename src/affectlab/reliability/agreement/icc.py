@@ -28,7 +28,7 @@ from affectlab.reliability.agreement.coefficient import (
     least_agreement,
 )
 from affectlab.reliability.agreement.moments import (
-    Sums,
+    RatingSums,
     additive_variances,
     residual_freedom,
     spearman_brown,
@@ -322,7 +322,7 @@ def _margins(n: int, k: int, confidence: float) -> tuple[Floats, Floats]:
     return 1 - below, 1 - above
 
 
-def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
+def _of_all_ratings(part: Answers, sums: RatingSums, forms: Sequence[str]) -> _Label:
     """Take all ratings, by restricted maximum likelihood."""
     n_items, n_paired = int(sums.m.size), int((sums.m > 1).sum())
     counts: dict[str, Any] = {
@@ -370,7 +370,7 @@ def _of_all_ratings(part: Answers, sums: Sums, forms: Sequence[str]) -> _Label:
 class _Fits:
     """Mixed models of the ratings of one label, fitted where a form needs them."""
 
-    def __init__(self, sums: Sums) -> None:
+    def __init__(self, sums: RatingSums) -> None:
         self._sums = sums
         levels = (sums.m.size, sums.per_rater.size)
         self._is_large = min(levels) > MOST_LEVELS
@@ -468,7 +468,7 @@ def _intraclass_correlation(
     complete = [missing == "listwise" or _is_complete(part) for part in by_label]
     of_complete = iter(_of_complete_units([*compress(by_label, complete)], forms))
     parts = [
-        next(of_complete) if one else _of_all_ratings(part, Sums.of(part), forms)
+        next(of_complete) if one else _of_all_ratings(part, RatingSums.of(part), forms)
         for part, one in zip(by_label, complete, strict=True)
     ]
 

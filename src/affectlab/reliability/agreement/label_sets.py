@@ -15,8 +15,7 @@ from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Answers, Ratings
-from affectlab.ratings.formats.table import ABSENT_IS_ZERO
+from affectlab.ratings import Answers, Ratings, StepKind
 from affectlab.reliability.agreement.alpha_levels import DistanceLevel, LevelMaker
 
 _MOST_HELD = 1 << 23
@@ -110,8 +109,7 @@ def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str
         raise InputError(f"level {level!r} needs yes/no answers to two labels or more; {what}")
     ballots = answers.ballots()
     value = ballots.value
-    listed = not (value == 0).any()
-    known = np.ones(len(value), np.bool_) if listed else ~np.isnan(value).any(axis=1)
+    known = ballots.complete
     chosen, code = np.unique(value[known] == 1, axis=0, return_inverse=True)
     title, distance = SET_DISTANCES[level]
     n_incomplete = int((~known).sum())
@@ -142,7 +140,6 @@ def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -
     of_sets = "label" in found.columns and LABEL_SETS in found["label"]
     if not of_sets or not isinstance(ratings, Ratings):
         return []
-    value = answers.ballots().value
-    steps = [step for step in ratings.history if step.startswith(ABSENT_IS_ZERO)]
-    listed = not (value == 0).any() or any("absent rating" in step for step in steps)
-    return [_LISTS] if listed and (value == 1).any(axis=1).all() else []
+    ballots = answers.ballots()
+    listed = ballots.listed or any(one.kind is StepKind.FILLED for one in ratings.history)
+    return [_LISTS] if listed and (ballots.value == 1).any(axis=1).all() else []

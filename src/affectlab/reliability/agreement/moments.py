@@ -18,7 +18,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Sums:
+class RatingSums:
     """Ratings of one label and their sums by unit and by rater; codes have no gaps."""
 
     unit: Ints
@@ -32,7 +32,7 @@ class Sums:
     of_rater: Floats
 
     @classmethod
-    def of(cls, part: Answers) -> Sums:
+    def of(cls, part: Answers) -> RatingSums:
         """Sum the answers on one label."""
         unit, rater = renumbered(part.unit), renumbered(part.rater)
         value = part.value - part.value.mean() if part.value.size else part.value
@@ -78,12 +78,12 @@ def identifiable(part: Answers) -> bool:
     """Whether the ratings tell stimuli, raters and noise apart."""
     if part.value.size < 2:
         return False
-    sums = Sums.of(part)
+    sums = RatingSums.of(part)
     several = min(sums.m.size, sums.per_rater.size) > 1
     return several and residual_freedom(sums.unit, sums.rater) > 0
 
 
-def additive_variances(sums: Sums) -> tuple[float, float] | None:
+def additive_variances(sums: RatingSums) -> tuple[float, float] | None:
     """Variances of units and raters; ``None`` where something else is left of the ratings."""
     allowed = _ROUNDING * float((sums.value**2).sum())
     # Any two raters would differ by the same on all units. Each is compared with the first of the
@@ -100,7 +100,7 @@ def additive_variances(sums: Sums) -> tuple[float, float] | None:
     return float(of_unit.var(ddof=1)), float(of_rater.var(ddof=1))
 
 
-def _additive(sums: Sums) -> tuple[Floats, Floats]:
+def _additive(sums: RatingSums) -> tuple[Floats, Floats]:
     """Effects of units and raters by least squares."""
     start = np.append(0, np.cumsum(sums.m)).astype(np.int64)
     data = Grouped(start, sums.rater.astype(np.int32), sums.value, sums.per_rater.size)
@@ -131,7 +131,7 @@ def noise_spread(part: Answers, residual: float) -> float:
     residual
         Mean over raters of :math:`v_i^2`.
     """
-    sums = Sums.of(part)
+    sums = RatingSums.of(part)
     unit, rater, n_j, n_i = sums.unit, sums.rater, sums.m, sums.per_rater
     quality, bias = _additive(sums)
     squares = np.bincount(rater, (sums.value - quality[unit] - bias[rater]) ** 2)

@@ -33,7 +33,7 @@ from affectlab.reliability.subject_models import (
     FITS,
     Fitted,
     Grouped,
-    Panel,
+    SubjectPanel,
     only_present,
     panels_of,
     sweeping,
@@ -268,7 +268,7 @@ def _scoring(scorer: str | Scorer, max_iter: int, tol: float) -> Callable[[Group
             # One rating of each stimulus does not tell raters' errors apart from what is rated.
             return _Scored(_means(half))
         half, _ = only_present(half)
-        names = Panel(half, (), np.empty(0, int), (), np.empty(0, int), ())
+        names = SubjectPanel(half, (), np.empty(0, int), (), np.empty(0, int), ())
         fitted = Fitted(
             names, fit(half, max_iter=max_iter, tol=tol, parallel=False), None, scorer == "reml"
         )
@@ -298,7 +298,7 @@ def _own_scores(scorer: Scorer, half: Grouped) -> Floats:
 
 
 def _splits(
-    panel: Panel,
+    panel: SubjectPanel,
     score: Callable[[Grouped], _Scored],
     seeds: Ints,
     target: Target,

@@ -171,7 +171,7 @@ class _Quantities:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _FittedClasses:
     """What was estimated for one set of items."""
 
     votes: _Votes
@@ -282,10 +282,12 @@ def dawid_skene(
     wanted = answers.by_label() if by_label else answers.by_scale()
     used = [part for part in wanted if part.value.size]
     rngs = streams(np.random.default_rng(seed), map(_first_label, used))
-    parts = list[_Part]()
+    parts = list[_LabelVotes]()
     for part in used:
         levels, rng = _levels(part), rngs[_first_label(part)]
-        parts.append(_Part(part, levels, _fitted(_votes_of(part, levels), prior, n_draws, rng)))
+        parts.append(
+            _LabelVotes(part, levels, _fitted(_votes_of(part, levels), prior, n_draws, rng))
+        )
     tables = _tables(parts, confidence)
     return Result(
         tables,
@@ -316,7 +318,7 @@ _MOST_OTHERS = 0.2
 of raters, and not of the model."""
 
 
-def _notes(parts: list[_Part], tables: tuple[Table, ...]) -> Iterator[str]:
+def _notes(parts: list[_LabelVotes], tables: tuple[Table, ...]) -> Iterator[str]:
     """Say where the model may not be believed."""
     if not all(part.fit.converged for part in parts):
         yield f"the estimates still changed after {_ROUNDS:,} rounds"
@@ -337,12 +339,12 @@ _has_other = (pl.col("category") != pl.col("majority")) & (pl.col("majority") !=
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _LabelVotes:
     """The answers that one fit is about: to a label, or to all labels on a scale."""
 
     answers: Answers
     levels: Floats
-    fit: _Fit
+    fit: _FittedClasses
 
     @property
     def label(self) -> str:
@@ -481,7 +483,7 @@ def _largest(votes: _Votes, prior: _Prior) -> tuple[_Point, bool]:
     return now, False
 
 
-def _fitted(votes: _Votes, prior: _Prior, n_draws: int, rng: np.random.Generator) -> _Fit:
+def _fitted(votes: _Votes, prior: _Prior, n_draws: int, rng: np.random.Generator) -> _FittedClasses:
     """Estimate classes and errors by EM; then draw."""
     point, converged = _largest(votes, prior)
     prevalence, confusion, posterior = point.prevalence, point.confusion, point.posterior
@@ -503,7 +505,7 @@ def _fitted(votes: _Votes, prior: _Prior, n_draws: int, rng: np.random.Generator
             draws.posterior,
         )
         counts = votes.confusion_counts(estimates.posterior)
-    return _Fit(votes, estimates, counts.sum(axis=2), converged, draws)
+    return _FittedClasses(votes, estimates, counts.sum(axis=2), converged, draws)
 
 
 def _normalised(counts: Floats) -> Floats:
@@ -565,7 +567,9 @@ def _ends(draws: Floats | None, like: Floats, confidence: float) -> tuple[Floats
     return draws.std(axis=0), low, high
 
 
-def _estimates(part: _Part, name: str, keys: dict[str, list[str]], **more: Any) -> pl.DataFrame:
+def _estimates(
+    part: _LabelVotes, name: str, keys: dict[str, list[str]], **more: Any
+) -> pl.DataFrame:
     """Lay out one of the quantities with its intervals, raters in the order of the table."""
     fit, confidence = part.fit, more.pop("confidence")
     rows: Any = slice(None) if name == "prevalence" else fit.votes.rater_place
@@ -593,7 +597,7 @@ def _estimates(part: _Part, name: str, keys: dict[str, list[str]], **more: Any) 
     ).frame
 
 
-def _of_part(part: _Part, confidence: float) -> dict[str, pl.DataFrame]:
+def _of_part(part: _LabelVotes, confidence: float) -> dict[str, pl.DataFrame]:
     fit, votes, names = part.fit, part.fit.votes, part.categories
     found, k = fit.estimates, len(part.levels)
     raters = [part.answers.raters[code] for code in np.unique(part.answers.rater)]
@@ -713,7 +717,7 @@ _SHOWN: dict[str, tuple[str, tuple[Column, ...]]] = {
 }
 
 
-def _tables(parts: list[_Part], confidence: float) -> tuple[Table, ...]:
+def _tables(parts: list[_LabelVotes], confidence: float) -> tuple[Table, ...]:
     frames = [_of_part(part, confidence) for part in parts]
     labelled = len(parts) > 1 or len(np.unique(parts[0].answers.label)) > 1
     return tuple(

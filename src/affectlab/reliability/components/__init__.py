@@ -5,7 +5,7 @@ from affectlab.reliability.components.designs import (
     MOST_LEVELS as MOST_LEVELS,
     RATER as RATER,
     STIMULUS as STIMULUS,
-    Design as Design,
+    MixedDesign as MixedDesign,
     crossed as crossed,
     designs as designs,
     estimates_table as estimates_table,

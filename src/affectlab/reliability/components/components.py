@@ -20,8 +20,8 @@ from affectlab.reliability.components.designs import (
     RATER,
     STIMULUS,
     Components,
-    Design,
     Link,
+    MixedDesign,
     check_link,
     designs,
     estimates_table,
@@ -209,7 +209,7 @@ def variance_components(
         )
     facets = facets_of(factors)
     studies = decision_studies(k, facets)
-    parts: list[tuple[Design, Components | None]] = [
+    parts: list[tuple[MixedDesign, Components | None]] = [
         fitted(design, link) if estimator == "reml" else _posterior(design)
         for design in designs(ratings, factors, everyone=everyone, what="variance components")
     ]
@@ -297,11 +297,11 @@ def _put_intervals(
         row |= of_mean
 
 
-def _posterior(design: Design) -> tuple[Design, Posterior | None]:
+def _posterior(design: MixedDesign) -> tuple[MixedDesign, Posterior | None]:
     return design, posterior(design.model()) if design.reason is None else None
 
 
-def _about(design: Design, fit: Components | None, *, intervals: bool) -> dict[str, Any]:
+def _about(design: MixedDesign, fit: Components | None, *, intervals: bool) -> dict[str, Any]:
     """How a value and its interval are made, counts, and why there is no value."""
     made: dict[str, Any] = {"interval": None, "reason": None}
     if fit is not None and intervals:
@@ -318,7 +318,7 @@ def _interval(fit: Components) -> dict[str, Any]:
 
 
 def component_rows(
-    design: Design, fit: Components | None, factors: Sequence[str], confidence: float | None
+    design: MixedDesign, fit: Components | None, factors: Sequence[str], confidence: float | None
 ) -> Iterator[dict[str, Any]]:
     """Give the variance of each factor and of the residual, with intervals where asked for."""
     for factor in (*factors, RESIDUAL):
@@ -359,7 +359,7 @@ def components_table(rows: Sequence[dict[str, Any]], *, intervals: bool = True) 
 
 
 def _notes(
-    parts: Sequence[Design], link: Link, estimator: Estimator, interval: ComponentInterval
+    parts: Sequence[MixedDesign], link: Link, estimator: Estimator, interval: ComponentInterval
 ) -> Iterator[str]:
     if interval == "likelihood" and estimator == "reml":
         for part in parts:

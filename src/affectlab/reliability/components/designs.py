@@ -42,7 +42,7 @@ MOST_LEVELS = 4000
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class MixedDesign:
     """The answers to one label with their random factors, and why they have no components."""
 
     name: str
@@ -63,7 +63,7 @@ class Design:
         cells = CELL if self.has_cells else None
         return MixedModel.of(self.value, self.factors, fixed, cells)
 
-    def undefined(self, cause: Cause, **more: Any) -> Design:
+    def undefined(self, cause: Cause, **more: Any) -> MixedDesign:
         """Say why there is nothing to estimate."""
         return replace(self, reason=Reason(cause, **more))
 
@@ -109,14 +109,16 @@ class Components(Protocol):
         """Give its interval."""
 
 
-class Fit(Components, Protocol):
+class FittedModel(Components, Protocol):
     """A mixed model that has been fitted, whatever its answers."""
 
     def estimates(self) -> FixedEffects:
         """Fixed effects with their covariance, the mean first."""
 
 
-def fitted(design: Design, link: Link, fixed: Floats | None = None) -> tuple[Design, Fit | None]:
+def fitted(
+    design: MixedDesign, link: Link, fixed: Floats | None = None
+) -> tuple[MixedDesign, FittedModel | None]:
     """Fit the model of a design, with columns of fixed effects beside the mean.
 
     Raises
@@ -164,7 +166,7 @@ def designs(
     everyone: bool,
     what: str,
     option: str = "fixed",
-) -> Iterator[Design]:
+) -> Iterator[MixedDesign]:
     """Arrange the answers of each label, or of all where the label is part of the model.
 
     Parameters
@@ -238,7 +240,7 @@ def _design(
     factors: Sequence[str],
     attributes: Sequence[str],
     of_attributes: str,
-) -> Design:
+) -> MixedDesign:
     counts = {
         "n_items": frame["stimulus"].n_unique(),
         "n_raters": frame["rater"].n_unique(),
@@ -257,7 +259,7 @@ def _design(
         coded.append(Factor(factor, level, int(level.max()) + 1 if level.size else 0))
     value = frame["value"].to_numpy().astype(np.float64)
     levels = {one.name: one.n_levels for one in coded}
-    design = Design(name, frame, value, tuple(coded), counts, levels, has_cells)
+    design = MixedDesign(name, frame, value, tuple(coded), counts, levels, has_cells)
     single = next((one for one in coded if one.n_levels < 2), None)
     if single is not None:
         return design.undefined(Cause.FEWER, least=2, of=f"levels of {single.name}")

@@ -44,9 +44,9 @@ from affectlab.reliability.components.designs import (
     CELL,
     RATER,
     STIMULUS,
-    Design,
-    Fit,
+    FittedModel,
     Link,
+    MixedDesign,
     check_link,
     designs,
     estimates_table,
@@ -76,31 +76,26 @@ _TERMS: tuple[Column, ...] = (
     PValue("p"),
     PValue("p_holm", "p (Holm)"),
 )
-_OF_TERMS = (
-    "F tests of each term beside all others (type III); p (Holm) is over the labels of one term."
-)
+_OF_TERMS = "F tests of each term beside all others (type III)."
+_HOLM_LABELS = "p (Holm) is over the labels of one term"
 _MEANS = (
     "Estimated means, over the levels of all other categories, each counted once, and at the mean "
     "of numbers."
 )
-_CONTRASTS = (
-    "Differences of means (a - b). p (Holm) is over all pairs of one term and label; intervals are "
-    "of single pairs."
-)
+_CONTRASTS = "Differences of means (a - b)."
+_HOLM_PAIRS = "p (Holm) is over all pairs of one term and label; intervals are of single pairs"
 _THRESHOLDS = "Where one answer changes into the next on the latent scale, about their mean."
-_EFFECTS = (
-    "Fixed effects. Of a category: the difference from the mean over all levels; of a number: the "
-    "change per unit."
-)
+_EFFECTS = "Fixed effects."
+_CODING = "categories: difference from the mean over all levels; numbers: change per unit"
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _FittedEffects:
     """The model of one label; nothing but its design where there is none."""
 
-    design: Design
+    design: MixedDesign
     part: FixedPart | None = None
-    fit: Fit | None = None
+    fit: FittedModel | None = None
     estimates: FixedEffects | None = None
 
 
@@ -237,7 +232,7 @@ def mixed_model(
     rows = [row for one in fits for row in _term_rows(one, names)]
     extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
     terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
-    terms = replace(terms, frame=_with_holm(terms.frame, "term"))
+    terms = replace(terms, frame=_with_holm(terms.frame, "term"), notes=(_HOLM_LABELS,))
 
     def table(
         name: str,
@@ -256,8 +251,10 @@ def mixed_model(
         contrasts,
         frame=_with_holm(contrasts.frame, "label", "term"),
         columns=(*contrasts.columns, PValue("p_holm", "p (Holm)")),
+        notes=(_HOLM_PAIRS,),
     )
     effects = table("effects", _EFFECTS, ("term", "level"), _effects)
+    effects = replace(effects, notes=(_CODING,))
     thresholds = [_thresholds(fits, confidence)] if link != "identity" else []
     return Result(
         (
@@ -281,7 +278,7 @@ def mixed_model(
 
 
 def _differing(
-    made: Sequence[Design], attributes: Sequence[str], units: Sequence[str]
+    made: Sequence[MixedDesign], attributes: Sequence[str], units: Sequence[str]
 ) -> tuple[str, ...]:
     """Name what differs between raters, stimuli or clusters in effects that change within them."""
     found = dict[str, None]()
@@ -307,30 +304,30 @@ def _changes_within(frame: pl.DataFrame, unit: str, attribute: str) -> bool:
     return frame.select(unit, attribute).n_unique() > frame[unit].n_unique()
 
 
-def _fitted(design: Design, names: Sequence[tuple[str, ...]], link: Link) -> _Fit:
+def _fitted(design: MixedDesign, names: Sequence[tuple[str, ...]], link: Link) -> _FittedEffects:
     if design.reason is not None:
-        return _Fit(design)
+        return _FittedEffects(design)
     part = FixedPart.of(design.frame, names)
     single = next((one for one in part.attributes if one.n_distinct < 2), None)
     if single is not None:
-        return _Fit(design.undefined(Cause.FEWER, least=2, of=f"values of {single.name}"))
+        return _FittedEffects(design.undefined(Cause.FEWER, least=2, of=f"values of {single.name}"))
     columns = part.columns
     patterns = columns[np.unique(row_codes(columns), return_index=True)[1]]
     if np.linalg.matrix_rank(np.insert(patterns, 0, 1.0, axis=1)) < part.n_fixed:
-        return _Fit(design.undefined(Cause.INSEPARABLE_EFFECTS))
+        return _FittedEffects(design.undefined(Cause.INSEPARABLE_EFFECTS))
     if alias := _alias(design, part):
-        return _Fit(design.undefined(Cause.CONFOUNDED, of=alias))
+        return _FittedEffects(design.undefined(Cause.CONFOUNDED, of=alias))
     if design.has_cells and _change_within_cells(design, part.attributes):
-        return _Fit(design.undefined(Cause.CHANGES_WITHIN, of=CELL))
+        return _FittedEffects(design.undefined(Cause.CHANGES_WITHIN, of=CELL))
     if design.value.size <= part.n_fixed or _explained(design.value, columns):
-        return _Fit(design.undefined(Cause.NO_RESIDUAL))
+        return _FittedEffects(design.undefined(Cause.NO_RESIDUAL))
     design, fit = fitted(design, link, columns)
     if fit is None:
-        return _Fit(design)
-    return _Fit(design, part, fit, fit.estimates())
+        return _FittedEffects(design)
+    return _FittedEffects(design, part, fit, fit.estimates())
 
 
-def _alias(design: Design, part: FixedPart) -> str:
+def _alias(design: MixedDesign, part: FixedPart) -> str:
     """Say that fixed effects are all in which the levels of a random factor differ, if so.
 
     The variance of such a factor cannot be told from them: what they explain between its levels
@@ -355,7 +352,7 @@ def _alias(design: Design, part: FixedPart) -> str:
     return ""
 
 
-def _change_within_cells(design: Design, attributes: Sequence[Attribute]) -> bool:
+def _change_within_cells(design: MixedDesign, attributes: Sequence[Attribute]) -> bool:
     cell = design.frame.select(STIMULUS, RATER)
     with_them = cell.with_columns(design.frame[one.name] for one in attributes)
     return with_them.n_unique() > cell.n_unique()
@@ -368,7 +365,7 @@ def _explained(value: Floats, columns: Floats) -> bool:
     return bool((rest**2).sum() <= _ROUNDING * ((value - value.mean()) ** 2).sum())
 
 
-def _term_rows(one: _Fit, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+def _term_rows(one: _FittedEffects, names: Sequence[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
     from scipy.special import chdtrc, fdtrc
 
     for place, parts in enumerate(names):
@@ -410,7 +407,7 @@ def _with_holm(frame: pl.DataFrame, *family: str) -> pl.DataFrame:
 
 
 def _tested(
-    one: _Fit, of: Callable[[FixedPart], list[_Combination]], confidence: float
+    one: _FittedEffects, of: Callable[[FixedPart], list[_Combination]], confidence: float
 ) -> Iterator[dict[str, Any]]:
     """Give combinations of fixed effects with their errors, intervals and t tests."""
     from scipy.special import stdtr, stdtrit
@@ -437,7 +434,7 @@ def _tested(
         }
 
 
-def _thresholds(fits: Sequence[_Fit], confidence: float) -> Table:
+def _thresholds(fits: Sequence[_FittedEffects], confidence: float) -> Table:
     """Give where answers change on the latent scale, 0 at the mean of the thresholds."""
     from scipy.special import ndtri
 
@@ -565,7 +562,7 @@ def _sentence(
     return f"No difference by {first} could be shown: {ends}"
 
 
-def _notes(fits: Sequence[_Fit], factors: Sequence[str], link: Link) -> Iterator[str]:
+def _notes(fits: Sequence[_FittedEffects], factors: Sequence[str], link: Link) -> Iterator[str]:
     if link != "identity":
         residual = "1 (probit)" if link == "probit" else "π/√3 (logit)"
         yield (

@@ -18,7 +18,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Floats
-from affectlab.reliability.components.designs import RATER, STIMULUS, Components, Design
+from affectlab.reliability.components.designs import RATER, STIMULUS, Components, MixedDesign
 
 _SURE = 1e12
 """Ratios from here on are what rounding leaves of no noise."""
@@ -78,7 +78,7 @@ class Coefficient:
 
 
 def coefficients_of(
-    design: Design, factors: Sequence[str], studies: Sequence[Mapping[str, int]]
+    design: MixedDesign, factors: Sequence[str], studies: Sequence[Mapping[str, int]]
 ) -> list[Coefficient]:
     """Give the coefficients of each decision study.
 
@@ -153,7 +153,7 @@ def share_of_signal(odds: Floats) -> Floats:
     return share
 
 
-def _outer(design: Design, inner: str, facets: Sequence[str]) -> set[str]:
+def _outer(design: MixedDesign, inner: str, facets: Sequence[str]) -> set[str]:
     """Facets in which another is nested: each of its levels meets one of theirs."""
     others = [one for one in facets if one != inner]
     alone = design.frame.group_by(inner).agg(pl.col(others).min() == pl.col(others).max())

@@ -26,7 +26,7 @@ from affectlab.reliability.components.designs import (
     RATER,
     STIMULUS,
     Components,
-    Design,
+    MixedDesign,
 )
 from affectlab.reliability.components.generalizability import Coefficient
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL
@@ -40,7 +40,7 @@ class LeftOutComponents:
     The changes are those of moments, around the variances that were fitted.
     """
 
-    design: Design
+    design: MixedDesign
     fit: Components
     factors: Sequence[str]
     coefficients: Sequence[Coefficient]

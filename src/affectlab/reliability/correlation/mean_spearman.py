@@ -42,7 +42,7 @@ _ITEMS_PER_CELL = 4
 
 
 @dataclass(frozen=True)
-class Panel:
+class RankPanel:
     """Raters and a reference on the same labels and units."""
 
     reference: Floats
@@ -101,12 +101,12 @@ class Panel:
         return n
 
 
-def panel_of(
+def rank_panel(
     reference: Ratings | ArrayLike,
     others: Ratings | ArrayLike,
     aggregate: Aggregate,
     exclude: Collection[str],
-) -> Panel:
+) -> RankPanel:
     """Align raters with a reference by the names of labels and stimuli.
 
     Raises
@@ -129,7 +129,7 @@ def panel_of(
         raise InputError("a rating is infinite; expected a number, or nan where there is none")
     labels, raters, units = (tuple(map(str, range(n))) for n in (len(y), len(x), y.shape[1]))
     keep = _kept(labels, exclude)
-    return Panel(y[keep], x[:, keep], tuple(labels[k] for k in keep), raters, units, 1)
+    return RankPanel(y[keep], x[:, keep], tuple(labels[k] for k in keep), raters, units, 1)
 
 
 def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
@@ -139,7 +139,7 @@ def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
 
 def _from_answers(
     reference: Answers, others: Answers, aggregate: Aggregate, exclude: Collection[str]
-) -> Panel:
+) -> RankPanel:
     keep = [reference.labels[k] for k in _kept(reference.labels, exclude)]
     answered, known = set(others.units), set(others.labels)
     units = tuple(name for name in reference.units if name in answered)
@@ -149,10 +149,10 @@ def _from_answers(
     if not units:
         raise InputError("the reference and the other raters share no stimulus")
     y, x = reference.on(units, labels).middle(aggregate), others.on(units, labels).grid()
-    return Panel(y, x, labels, others.raters, units, np.unique(reference.rater).size)
+    return RankPanel(y, x, labels, others.raters, units, np.unique(reference.rater).size)
 
 
-def correlations(panel: Panel) -> Floats:
+def correlations(panel: RankPanel) -> Floats:
     """Compute all correlations of the ratings as they are, shape (raters, labels)."""
     n_raters, n_labels, _ = panel.others.shape
     out = np.empty((n_raters, n_labels))
@@ -199,7 +199,7 @@ def _table(
     return cell[rater.items], shape
 
 
-def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
+def replicates_over_units(panel: RankPanel, weights: Floats) -> Floats:
     """Compute all correlations in every replicate.
 
     Parameters
@@ -358,7 +358,7 @@ def mean_spearman(
     if by_label and target == "labels":
         raise InputError("target 'labels': a single label cannot be drawn; use by_label=False")
     require_order(reference, "the mean Spearman correlation")
-    panel = panel_of(reference, others, aggregate, exclude)
+    panel = rank_panel(reference, others, aggregate, exclude)
     method = f"Spearman with the {aggregate} of the reference"
     make = _by_label if by_label else _over_labels if target == "labels" else _by_rater
     found = stimulus_clusters(reference, "none" if target == "labels" else cluster)
@@ -379,7 +379,7 @@ _MOST_LEFT_OUT = 1000
 """Stimuli that are left out by themselves; more are left out in so many groups."""
 
 
-def _evaluate(panel: Panel, draws: Draws) -> Floats:
+def _evaluate(panel: RankPanel, draws: Draws) -> Floats:
     """All correlations in all rows of draws, shape (rows, raters, labels)."""
     if draws.is_point:
         return panel.point[None]
@@ -389,7 +389,7 @@ def _evaluate(panel: Panel, draws: Draws) -> Floats:
     return np.concatenate([replicates_over_units(panel, block) for block in blocks])
 
 
-def _by_label(panel: Panel, method: str) -> Statistic:
+def _by_label(panel: RankPanel, method: str) -> Statistic:
     """The correlation of every rater on every label."""
     n_labels, n = len(panel.labels), panel.n_pairs.ravel()
     few, constant = (
@@ -420,7 +420,7 @@ def _by_label(panel: Panel, method: str) -> Statistic:
     )
 
 
-def _by_rater(panel: Panel, method: str) -> Statistic:
+def _by_rater(panel: RankPanel, method: str) -> Statistic:
     """The mean over labels of the correlations of every rater."""
 
     def evaluate(draws: Draws) -> Floats:
@@ -446,7 +446,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
     )
 
 
-def _over_labels(panel: Panel, method: str) -> Statistic:
+def _over_labels(panel: RankPanel, method: str) -> Statistic:
     """The same mean, of a sample of labels: what is drawn are labels, in the order of names."""
     point = panel.point[:, by_name(panel.labels)]
     defined = ~np.isnan(point)

@@ -14,7 +14,12 @@ from scipy.special import ndtri
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Floats
 from affectlab.ratings import Answers, Ratings, Scale, answers_of, of_known_raters
-from affectlab.reliability.agreement import Sums, additive_variances, identifiable, noise_spread
+from affectlab.reliability.agreement import (
+    RatingSums,
+    additive_variances,
+    identifiable,
+    noise_spread,
+)
 from affectlab.reliability.components import MOST_LEVELS, crossed, fit
 from affectlab.reliability.one_label import one_label
 
@@ -414,7 +419,7 @@ def replicate(model: PlanModel, part: Answers, rng: np.random.Generator) -> Answ
 
 def _components(part: Answers) -> tuple[float, float, float, float]:
     """Mean, and variances of stimuli, raters and noise."""
-    mean, sums = float(part.value.mean()), Sums.of(part)
+    mean, sums = float(part.value.mean()), RatingSums.of(part)
     additive = additive_variances(sums)
     if additive is not None:
         return mean, *additive, 0.0

@@ -30,7 +30,7 @@ from affectlab.ratings import (
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
 from affectlab.reliability.planning.simulation import (
-    Design,
+    StudyDesign,
     alpha_widths,
     coefficients_of_means,
     detections,
@@ -51,7 +51,7 @@ class Plan(Result):
     what was asked for, and ``n_sim``, the simulated studies (pairs of stimuli for power).
     """
 
-    quantity: str
+    measure: str
     """What was simulated, in words."""
     recommended: int | None
     """Smallest number of raters per stimulus that reaches the goal, Monte Carlo error included,
@@ -110,7 +110,7 @@ def _recommendation(number: Mapping[str, Sequence[int | None]]) -> Table:
 class _Wanted:
     """What a study is to reach, and what it is to hold."""
 
-    target: str
+    quantity: str
     goal: float
     difference: float | None
     assurance: float | None
@@ -124,25 +124,25 @@ class _Wanted:
     correlation: float
 
     def __post_init__(self) -> None:
-        check_choice("target", self.target, _TARGETS)
+        check_choice("quantity", self.quantity, _QUANTITIES)
         check_confidence(self.confidence)
         if not 0 < self.goal < (math.inf if self.at_most else 1.0):
             expected = "a width above 0" if self.at_most else "a number between 0 and 1"
-            raise InputError(f"goal {self.goal!r} for {self.target}: expected {expected}")
+            raise InputError(f"goal {self.goal!r} for {self.quantity}: expected {expected}")
         if self.is_power and not (self.difference and math.isfinite(self.difference)):
             raise InputError(
-                f"difference {self.difference!r}: target {self.target} needs a difference "
+                f"difference {self.difference!r}: quantity {self.quantity} needs a difference "
                 "(--difference) "
                 "in points of the scale, other than 0"
             )
         if not self.is_power and self.difference is not None:
             raise InputError(
-                f"difference {self.difference!r}: only power has one, not {self.target}"
+                f"difference {self.difference!r}: only power has one, not {self.quantity}"
             )
-        if not 0 <= self.correlation < 1 or (self.correlation and self.target != "groups"):
+        if not 0 <= self.correlation < 1 or (self.correlation and self.quantity != "groups"):
             raise InputError(f"correlation {self.correlation!r}: expected 0 to below 1, for groups")
         if self.assurance is not None and not (
-            self.target == "interval" and 0 < self.assurance < 1
+            self.quantity == "interval" and 0 < self.assurance < 1
         ):
             raise InputError(
                 f"assurance {self.assurance!r}: expected a share of stimuli, for the interval"
@@ -165,24 +165,24 @@ class _Wanted:
         least = self.least_stimuli
         if self.by_stimuli and self.budget is None and (self.n_stimuli or 0) < least:
             raise InputError(
-                f"n_stimuli {self.n_stimuli!r}: target {self.target} needs {least} stimuli or "
+                f"n_stimuli {self.n_stimuli!r}: quantity {self.quantity} needs {least} stimuli or "
                 "more, or a budget"
             )
 
     @property
     def at_most(self) -> bool:
         """Whether less is better."""
-        return self.target in ("interval", "alpha")
+        return self.quantity in ("interval", "alpha")
 
     @property
     def is_power(self) -> bool:
         """Whether what is wanted is the power of a test."""
-        return self.target in ("power", "groups")
+        return self.quantity in ("power", "groups")
 
     @property
     def by_stimuli(self) -> bool:
         """Whether the number of stimuli decides, too."""
-        return self.target in ("alpha", "groups")
+        return self.quantity in ("alpha", "groups")
 
     @property
     def delta(self) -> float:
@@ -195,21 +195,21 @@ class _Wanted:
         return self.stimuli_per_rater is None if self.paired is None else self.paired
 
     @property
-    def quantity(self) -> str:
+    def measure(self) -> str:
         """What is simulated, in words."""
-        if self.target == "interval":
+        if self.quantity == "interval":
             share = self.assurance
             of = "mean over stimuli" if share is None else f"{share:.0%} of stimuli have less"
             return f"width of the {100 * self.confidence:g} % interval ({of})"
-        if self.target == "split_half":
+        if self.quantity == "split_half":
             return "split-half correlation"
-        if self.target == "icc":
+        if self.quantity == "icc":
             return "agreement of mean scores with those of other raters, ICC(2,k)"
-        if self.target == "reliability":
+        if self.quantity == "reliability":
             return "reliability of mean scores, ICC(3,k)"
-        if self.target == "alpha":
+        if self.quantity == "alpha":
             return f"width of the {100 * self.confidence:g} % interval of alpha"
-        if self.target == "groups":
+        if self.quantity == "groups":
             what = "models on the same items" if self.correlation else "groups of stimuli"
             return f"power to see a difference of {self.delta:g} between two {what}"
         who = "same raters" if self.together else "different raters"
@@ -223,16 +223,16 @@ class _Wanted:
         self, model: PlanModel, counts: Ints, size: int, rng: np.random.Generator
     ) -> Floats:
         """Draw what each number of raters gives in studies, shape (size, candidates)."""
-        if self.target == "power":
+        if self.quantity == "power":
             return detections(model, self.delta, self.together, counts, self.confidence, size, rng)
-        if self.target == "split_half":
+        if self.quantity == "split_half":
             return split_half_correlations(model, self.design, counts, size, rng)
-        if self.target in ("icc", "reliability"):
-            absolute = self.target == "icc"
+        if self.quantity in ("icc", "reliability"):
+            absolute = self.quantity == "icc"
             return coefficients_of_means(model, self.design, counts, absolute, size, rng)
-        if self.target == "alpha":
+        if self.quantity == "alpha":
             return alpha_widths(model, self.design, counts, self.confidence, size, rng)
-        if self.target == "groups":
+        if self.quantity == "groups":
             return group_detections(
                 model,
                 self.design,
@@ -250,12 +250,12 @@ class _Wanted:
     @property
     def least_stimuli(self) -> int:
         """Number of stimuli without which there is nothing to estimate."""
-        return {"alpha": 2, "groups": 4}.get(self.target, 1)
+        return {"alpha": 2, "groups": 4}.get(self.quantity, 1)
 
     def size(self, most_raters: int) -> int:
         """Number of studies that are simulated by default."""
-        per_study = 2 if self.target == "power" else self.design.n_stimuli
-        most = {"power": _MOST_PAIRS, "groups": _MOST_GROUPS}.get(self.target, _MOST_STUDIES)
+        per_study = 2 if self.quantity == "power" else self.design.n_stimuli
+        most = {"power": _MOST_PAIRS, "groups": _MOST_GROUPS}.get(self.quantity, _MOST_STUDIES)
         return int(np.clip(_ANSWERS / (per_study * most_raters), _LEAST_STUDIES, most))
 
     def stimuli(self, raters: int) -> int:
@@ -265,11 +265,11 @@ class _Wanted:
         return paid if self.n_stimuli is None else min(paid, self.n_stimuli)
 
     @property
-    def design(self) -> Design:
+    def design(self) -> StudyDesign:
         """Who rates what in a simulated study."""
         least, most = 3, (self.n_stimuli or _STIMULI) if self.by_stimuli else _STIMULI
         simulated = max(min(self.n_stimuli or _STIMULI, most), least)
-        return Design(simulated, min(self.stimuli_per_rater or simulated, simulated))
+        return StudyDesign(simulated, min(self.stimuli_per_rater or simulated, simulated))
 
     def sentences(
         self,
@@ -284,7 +284,7 @@ class _Wanted:
             raters = frame["raters"].to_list()
             yield (
                 f"No number of raters from {raters[0]} to {raters[-1]} per stimulus reaches a "
-                f"{self.quantity} of {wanted}; the best is {_number(best)}."
+                f"{self.measure} of {wanted}; the best is {_number(best)}."
             )
             return
         row = frame.row(by_predicate=pl.col("raters") == recommended, named=True)
@@ -293,7 +293,7 @@ class _Wanted:
         if self.budget is not None and n_stimuli is not None:
             of_budget = f" and {plural(n_stimuli, 'stimulus', 'stimuli')}"
         yield (
-            f"{recommended} raters per stimulus{of_budget}: {self.quantity} "
+            f"{recommended} raters per stimulus{of_budget}: {self.measure} "
             f"{_number(row['value'])} "
             f"(Monte Carlo {_number(row['low'])} to {_number(row['high'])}), wanted {wanted}."
         )
@@ -320,11 +320,11 @@ def _number(value: Any) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{value:.3g}"
 
 
-PlanTarget: TypeAlias = Literal[
+Quantity: TypeAlias = Literal[
     "interval", "split_half", "power", "icc", "reliability", "alpha", "groups"
 ]
 
-_TARGETS = get_args(PlanTarget)
+_QUANTITIES = get_args(Quantity)
 _STIMULI = 200
 """Stimuli of a simulated study, at most: more change the averages little."""
 _ANSWERS = 20_000_000
@@ -345,7 +345,7 @@ def plan(
     pilot: PlanModel | Ratings | ArrayLike,
     *,
     goal: float,
-    target: PlanTarget = "interval",
+    quantity: Quantity = "interval",
     difference: float | None = None,
     n_raters: Iterable[int] | None = None,
     n_stimuli: int | None = None,
@@ -376,7 +376,7 @@ def plan(
         A pilot (ratings, or an array of shape (raters, stimuli)), or a model.
     goal
         Value that is wanted: at most for the interval and alpha, at least for the others.
-    target
+    quantity
         Width of the intervals of scores in points, correlation of halves, power, agreement or
         reliability of mean scores, width of the interval of alpha, or power between groups.
 
@@ -409,23 +409,13 @@ def plan(
         Stimuli are dealt into batches of that size, each with raters of its own.
     paired
         For power: whether the same raters rate both stimuli. By default if everyone rates all.
-    confidence
-        Coverage of the interval, and 1 minus the size of the test.
-    assurance
-        For the interval: share of stimuli whose interval is to be narrow enough. By default the
-        mean width counts.
     price
         Price of one rating, for the cost of the study; needs ``n_stimuli`` or ``budget``.
-    stimulus_price
-        Price of one stimulus, beside its ratings.
     budget
         What the study may cost: each number of raters has as many stimuli as that pays for.
 
         At most ``n_stimuli`` where that is given. For alpha and groups the recommended number of
         raters is that with the narrowest interval, or the highest power.
-    correlation
-        For groups: correlation of the qualities of pairs of stimuli, such as what two models make
-        of the same item; pairs are tested. 0 for groups of other stimuli.
     label
         Which label of the pilot, where it has several.
     cluster
@@ -436,11 +426,6 @@ def plan(
         Studies are simulated with stimuli drawn one by one. For alpha and groups, which are about
         other stimuli, a pilot with several of an actor is refused; ``"none"`` plans a study with
         one stimulus of each.
-    n_sim
-        Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
-    n_pilots
-        Pilots of the same size that are simulated and planned from, to say what range of
-        recommendations the pilot leaves open; 0 for none. Not for models.
     seed
         Seed or generator; the same seed gives the same plan.
 
@@ -449,10 +434,28 @@ def plan(
     Recommendation in words, and a table with Monte Carlo intervals; the number of raters is
     ``recommended``, what the pilot leaves open ``recommended_range``.
 
+    Other Parameters
+    ----------------
+    confidence
+        Coverage of the interval, and 1 minus the size of the test.
+    assurance
+        For the interval: share of stimuli whose interval is to be narrow enough. By default the
+        mean width counts.
+    stimulus_price
+        Price of one stimulus, beside its ratings.
+    correlation
+        For groups: correlation of the qualities of pairs of stimuli, such as what two models make
+        of the same item; pairs are tested. 0 for groups of other stimuli.
+    n_sim
+        Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
+    n_pilots
+        Pilots of the same size that are simulated and planned from, to say what range of
+        recommendations the pilot leaves open; 0 for none. Not for models.
+
     Raises
     ------
     InputError
-        If target, goal or another option cannot be used.
+        If quantity, goal or another option cannot be used.
 
     Notes
     -----
@@ -464,18 +467,18 @@ def plan(
     Examples
     --------
     >>> model = PlanModel(stimulus_sd=20, rater_bias_sd=6, inconsistency=12, scale="0-100 interval")
-    >>> wanted = plan(model, target="interval", goal=10, n_stimuli=500, stimuli_per_rater=100,
+    >>> wanted = plan(model, quantity="interval", goal=10, n_stimuli=500, stimuli_per_rater=100,
     ...               price=0.05)
     >>> wanted.recommended
     28
-    >>> plan(model, target="power", goal=0.8, difference=10, paired=True).recommended
+    >>> plan(model, quantity="power", goal=0.8, difference=10, paired=True).recommended
     26
-    >>> print(plan(model, target="split_half", goal=0.9, n_raters=[8, 16, 32]).finding)
+    >>> print(plan(model, quantity="split_half", goal=0.9, n_raters=[8, 16, 32]).finding)
     16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
     """
     pilot = canonical(pilot)
     wanted = _Wanted(
-        target=target,
+        quantity=quantity,
         goal=goal,
         difference=difference,
         assurance=assurance,
@@ -492,7 +495,7 @@ def plan(
     _check_least(0, n_pilots=n_pilots)
     answers = None if isinstance(pilot, PlanModel) else one_label(answers_of(pilot), label, "pilot")
     if wanted.by_stimuli and not isinstance(pilot, PlanModel):
-        _check_clusters(target, stimulus_clusters(pilot, cluster))
+        _check_clusters(quantity, stimulus_clusters(pilot, cluster))
     model = pilot if isinstance(pilot, PlanModel) else fit_plan_model(cast("Answers", answers))
     low, high = model.ends
     if wanted.delta > high - low:
@@ -502,7 +505,7 @@ def plan(
         frame, size = _within_budget(model, wanted, n_raters, n_sim, rng)
         recommended = _best(frame, wanted) if wanted.by_stimuli else _recommended(frame, wanted)
     else:
-        for counts in _stages(n_raters, target):
+        for counts in _stages(n_raters, quantity):
             size = n_sim or wanted.size(int(counts[-1]))
             frame = _table(wanted.simulate(model, counts, size, rng), counts, wanted)
             recommended = _recommended(frame, wanted)
@@ -518,14 +521,14 @@ def plan(
     frame = _with_cost(frame, wanted)
     fewest, largest = open_range or (None, None)
     number = {"raters": [recommended], "least": [fewest], "most": [largest]}
-    quantity = wanted.quantity
+    measure = wanted.measure
     figure = Figure(
         "plan",
         "plan",
         "plan",
-        f"{quantity[0].upper()}{quantity[1:]} by raters per stimulus",
+        f"{measure[0].upper()}{measure[1:]} by raters per stimulus",
         "Mean over simulated studies with its Monte Carlo interval; the goal is dashed.",
-        options={"goal": float(goal), "recommended": recommended, "value_name": quantity},
+        options={"goal": float(goal), "recommended": recommended, "value_name": measure},
     )
     return Plan(
         (*_tables(frame, recommended), _recommendation(number)),
@@ -533,7 +536,7 @@ def plan(
         (figure,),
         notes=(f"simulated: {model}",),
         settings={
-            "target": target,
+            "quantity": quantity,
             "goal": float(goal),
             "n_stimuli": n_stimuli,
             "stimuli_per_rater": stimuli_per_rater,
@@ -541,19 +544,19 @@ def plan(
             "n_sim": size,
             **({"stimulus_price": stimulus_price, "budget": budget} if budget else {}),
         },
-        quantity=quantity,
+        measure=measure,
         recommended=recommended,
         recommended_range=open_range,
         model=model,
     )
 
 
-def _check_clusters(target: str, found: StimulusClusters) -> None:
+def _check_clusters(quantity: str, found: StimulusClusters) -> None:
     """Refuse to plan what is about other stimuli from a pilot with several of one cluster."""
     if found.of is not None:
         raise InputError(
-            f"target {target!r}: stimuli of the pilot share their {found.units}, and studies are "
-            "simulated with stimuli drawn one by one, of which fewer would do; expected "
+            f"quantity {quantity!r}: stimuli of the pilot share their {found.units}, and studies "
+            "are simulated with stimuli drawn one by one, of which fewer would do; expected "
             f"{option('cluster', 'none')}, which plans a study with one stimulus of each "
             f"{found.name}"
         )
@@ -568,7 +571,7 @@ def _within_budget(
 ) -> tuple[pl.DataFrame, int]:
     """Simulate each number of raters with the stimuli that the budget pays for, where it does."""
     least = wanted.least_stimuli
-    (counts,) = _stages(_RATERS if n_raters is None else n_raters, wanted.target)
+    (counts,) = _stages(_RATERS if n_raters is None else n_raters, wanted.quantity)
     stimuli = {int(one): wanted.stimuli(int(one)) for one in counts}
     paid = {one: n for one, n in stimuli.items() if n >= least}
     if not paid:
@@ -604,7 +607,7 @@ def _open_range(values: Floats, counts: Ints, wanted: _Wanted) -> tuple[int, int
     return int(counts[min(low, counts.size - 1)]), int(counts[high]) if high < counts.size else None
 
 
-def _stages(n_raters: Iterable[int] | None, target: str) -> Iterator[Ints]:
+def _stages(n_raters: Iterable[int] | None, quantity: str) -> Iterator[Ints]:
     """Give the candidates to try, and larger sets to try where these do not reach the goal."""
     least = 2
     if n_raters is not None:
@@ -615,7 +618,7 @@ def _stages(n_raters: Iterable[int] | None, target: str) -> Iterator[Ints]:
         yield counts
         return
     known = np.empty(0, dtype=np.int64)
-    start, step = least, 2 if target == "split_half" else 1
+    start, step = least, 2 if quantity == "split_half" else 1
     for end, next_step in _STAGES:
         known = np.concatenate([known, np.arange(start, end + 1, step)])
         yield known
@@ -643,7 +646,7 @@ def _table(values: Floats, counts: Ints, wanted: _Wanted) -> pl.DataFrame:
         low, high = mean - half, mean + half
     columns = {"raters": counts, "value": mean, "low": low, "high": high}
     columns["reached"] = wanted.is_reached(high if wanted.at_most else low)
-    if wanted.target == "split_half":
+    if wanted.quantity == "split_half":
         columns["corrected"] = 2 * mean / (1 + mean)
     return pl.DataFrame(columns)
 

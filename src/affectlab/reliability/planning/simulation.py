@@ -24,7 +24,7 @@ _EXACT = 1e-12
 
 
 @dataclass(frozen=True)
-class Design:
+class StudyDesign:
     """Who rates what in a simulated study."""
 
     n_stimuli: int
@@ -38,7 +38,7 @@ class Design:
 
 
 def _studies(
-    model: PlanModel, design: Design, n_raters: int, n_sim: int, rng: np.random.Generator
+    model: PlanModel, design: StudyDesign, n_raters: int, n_sim: int, rng: np.random.Generator
 ) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
     """Draw answers and whether they are given, both (replicates, stimuli, raters), in blocks."""
     panels = design.panels
@@ -62,7 +62,7 @@ def _given(model: PlanModel, shape: tuple[int, ...], rng: np.random.Generator) -
 
 def interval_widths(
     model: PlanModel,
-    design: Design,
+    design: StudyDesign,
     raters: Ints,
     confidence: float,
     assurance: float | None,
@@ -92,7 +92,7 @@ def interval_widths(
 
 
 def split_half_correlations(
-    model: PlanModel, design: Design, raters: Ints, n_sim: int, rng: np.random.Generator
+    model: PlanModel, design: StudyDesign, raters: Ints, n_sim: int, rng: np.random.Generator
 ) -> Floats:
     """Spearman between mean scores of two halves of the ratings, shape (n_sim, candidates).
 
@@ -208,7 +208,7 @@ def _significant(mean: Floats, square: Floats, freedom: Floats, confidence: floa
 
 def coefficients_of_means(
     model: PlanModel,
-    design: Design,
+    design: StudyDesign,
     raters: Ints,
     absolute: bool,
     n_sim: int,
@@ -245,7 +245,7 @@ def coefficients_of_means(
 
 def alpha_widths(
     model: PlanModel,
-    design: Design,
+    design: StudyDesign,
     raters: Ints,
     confidence: float,
     n_sim: int,
@@ -280,7 +280,7 @@ def alpha_widths(
 
 def group_detections(
     model: PlanModel,
-    design: Design,
+    design: StudyDesign,
     difference: float,
     correlation: float,
     raters: Ints,

@@ -12,7 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.inference import by_name
 from affectlab.core.types import Floats, Ints
 from affectlab.reliability.screening.attention import biases
-from affectlab.reliability.screening.panel_rules import panel_of
+from affectlab.reliability.screening.panel_rules import consensus_panel
 from affectlab.reliability.screening.rules import Judgement
 from affectlab.reliability.screening.trials import Mask, Trials
 
@@ -47,7 +47,7 @@ class PanelModel:
         InputError
             If fewer than three raters have enough answers in common with others.
         """
-        panel = panel_of(trials)
+        panel = consensus_panel(trials)
         usable = panel.known & panel.alike
         if trials.ratings.scale.kind == "nominal" or usable.sum() < 3:
             raise InputError(

@@ -191,7 +191,7 @@ class EqualLabels(Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class ConsensusPanel:
     """Measures of all units beside those raters who are like each other by every measure."""
 
     n: Ints
@@ -205,23 +205,23 @@ class Panel:
     """Raters who are alike, shape (raters,)."""
 
 
-def panel_of(trials: Trials, min_answers: int = _FEWEST) -> Panel:
+def consensus_panel(trials: Trials, min_answers: int = _FEWEST) -> ConsensusPanel:
     """Take away raters who are apart by any measure, until the rest are alike.
 
     Who is apart by one measure must not widen what is expected by the others, and who is careless
     not by any.
     """
-    return trials.once((Panel, min_answers), lambda: _panel_of(trials, min_answers))
+    return trials.once((ConsensusPanel, min_answers), lambda: _consensus_panel(trials, min_answers))
 
 
-def _panel_of(trials: Trials, min_answers: int) -> Panel:
+def _consensus_panel(trials: Trials, min_answers: int) -> ConsensusPanel:
     panel = ~attention_of(trials).named()
     rules = [kind(name=kind.__name__, check=kind.__name__.lower()) for kind in _MEASURES]
     while True:
         beside = ComparisonRule.of(trials, panel)
         measures = {str(rule.check): rule.measured(beside) for rule in rules}
         known, alike = beside.n >= min_answers, panel[trials.rater_of_unit]
-        found = Panel(beside.n, measures, known, alike, panel)
+        found = ConsensusPanel(beside.n, measures, known, alike, panel)
         more = {unit for rule in rules for unit in rule.outliers(found)}
         left = panel.copy()
         left[trials.rater_of_unit[list(more)]] = False
@@ -268,7 +268,7 @@ class PanelRule(Rule):
         why = self.why_not(trials)
         if why:
             return not_applicable(trials, why)
-        panel = panel_of(trials, self.min_answers)
+        panel = consensus_panel(trials, self.min_answers)
         compared, error = panel.measures[self.check]
         known = panel.known & np.isfinite(compared) & np.isfinite(error)
         alike = np.flatnonzero(known & panel.alike)
@@ -296,7 +296,7 @@ class PanelRule(Rule):
         missing = f"not judged: fewer than {self.min_answers} answers shared with others"
         return judged(measure, panel.n, known, violated, words, missing)
 
-    def outliers(self, panel: Panel) -> list[int]:
+    def outliers(self, panel: ConsensusPanel) -> list[int]:
         """Find the units of the panel that are apart by this measure."""
         compared, error = panel.measures[self.check]
         usable = panel.known & panel.alike & np.isfinite(compared) & np.isfinite(error)

@@ -31,7 +31,7 @@ from affectlab.reliability.screening.rules import (
     SessionNumber,
     Speed,
     Spread,
-    Table,
+    TomlTable,
 )
 
 AnyRule = Annotated[
@@ -58,7 +58,7 @@ AnyRule = Annotated[
 ]
 
 
-class Verdict(Table):
+class Verdict(TomlTable):
     """When a session, or a rater, is refused."""
 
     rules: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Verdict(Table):
     """How many of them must be violated."""
 
 
-class Block(Table):
+class Block(TomlTable):
     """When a rater may not go on."""
 
     rules: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class Block(Table):
     """Sessions refused pay that block the rater."""
 
 
-class Policy(Table):
+class Policy(TomlTable):
     """Rules with limits, and the verdicts *pay*, *use* and *block* that rest on them.
 
     Written in TOML; see the built-in ones. ``pay``: is the work paid? ``use``: do the answers go

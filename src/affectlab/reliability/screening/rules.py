@@ -21,7 +21,7 @@ from affectlab.reliability.screening.attention import SPARSE, same_as_others
 from affectlab.reliability.screening.trials import Mask, Trials
 
 
-class Table(BaseModel):
+class TomlTable(BaseModel):
     """A table of a policy file: fixed once read, no unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -42,7 +42,7 @@ class Judgement:
     """In words, for every unit."""
 
 
-class Rule(Table):
+class Rule(TomlTable):
     """A rule of a policy."""
 
     name: str = Field(min_length=1)

@@ -22,7 +22,7 @@ from affectlab.ratings import ROW_COLUMNS, Ratings, of_known_raters, people_or_a
 from affectlab.reliability.components import (
     RATER,
     STIMULUS,
-    Design,
+    MixedDesign,
     designs,
     estimates_table,
 )
@@ -322,10 +322,10 @@ class _Model:
 
 
 @dataclass(frozen=True, eq=False)
-class _Panel:
+class _LabelSeverity:
     """The answers to a label, and the models of them."""
 
-    design: Design
+    design: MixedDesign
     raters: tuple[str, ...] = ()
     of_rater: tuple[Reason | None, ...] = ()
     """Status of each rater."""
@@ -512,12 +512,14 @@ def _normal(value: float, se: float, confidence: float) -> dict[str, float]:
     return {"value": value, "se": se, "low": value - half, "high": value + half}
 
 
-def _panel(design: Design, own: bool, group: str | None) -> _Panel:
+def _panel(design: MixedDesign, own: bool, group: str | None) -> _LabelSeverity:
     raters = design.frame["rater"].unique(maintain_order=True).to_list()
     code = {name: k for k, name in enumerate(raters)}
     rater = np.array([code[name] for name in design.frame["rater"].to_list()], dtype=np.int64)
     n = tuple(np.bincount(rater, minlength=len(raters)).tolist()) if rater.size else ()
-    panel = _Panel(design, tuple(raters), (design.reason,) * len(raters), n, group=group or "")
+    panel = _LabelSeverity(
+        design, tuple(raters), (design.reason,) * len(raters), n, group=group or ""
+    )
     if group is not None and rater.size:
         _check_group(design, group)
     if design.reason is not None:
@@ -562,7 +564,7 @@ def _not_used(ratings: Ratings, panel: Ratings) -> Iterator[str]:
         yield f"{plural(ratings.n_raters - panel.n_raters, 'model')} not used here"
 
 
-def _why_not(design: Design) -> Reason | None:
+def _why_not(design: MixedDesign) -> Reason | None:
     """Say why raters cannot be compared, where there is no design."""
     frame = design.frame
     if frame[RATER].n_unique() == 1:
@@ -602,7 +604,7 @@ def _check_attribute(ratings: Ratings, group: str) -> None:
     raise InputError(f"group: {what}; {hint}")
 
 
-def _check_group(design: Design, group: str) -> None:
+def _check_group(design: MixedDesign, group: str) -> None:
     frame = design.frame
     n = frame[group].n_unique()
     if n < 2 or n > _MOST_GROUPS:
@@ -618,7 +620,7 @@ def _check_group(design: Design, group: str) -> None:
         )
 
 
-def _undefined(panel: _Panel, reason: Reason | None) -> _Panel:
+def _undefined(panel: _LabelSeverity, reason: Reason | None) -> _LabelSeverity:
     design = replace(panel.design, reason=reason)
     return replace(panel, design=design, of_rater=(reason,) * len(panel.raters))
 
@@ -788,7 +790,7 @@ def _differences(
     return _Differences(max(chi_squared, 0.0), full.fit.n_free - base.fit.n_free, rows)
 
 
-def _stimuli(panels: Sequence[_Panel]) -> Table:
+def _stimuli(panels: Sequence[_LabelSeverity]) -> Table:
     """Give measures of stimuli, and the mean answers that all raters would have given."""
     rows = [row for one in panels for row in _stimulus_rows(one)]
     return estimates_table(
@@ -809,7 +811,7 @@ def _stimuli(panels: Sequence[_Panel]) -> Table:
     )
 
 
-def _stimulus_rows(panel: _Panel) -> Iterator[dict[str, Any]]:
+def _stimulus_rows(panel: _LabelSeverity) -> Iterator[dict[str, Any]]:
     model = panel.model
     if model is None:
         return

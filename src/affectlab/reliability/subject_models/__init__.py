@@ -16,7 +16,7 @@ from affectlab.reliability.subject_models.model import (
 )
 from affectlab.reliability.subject_models.panels import (
     Grouped as Grouped,
-    Panel as Panel,
+    SubjectPanel as SubjectPanel,
     only_present as only_present,
     panels_of as panels_of,
     sweeping as sweeping,

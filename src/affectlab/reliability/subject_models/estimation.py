@@ -167,7 +167,7 @@ _FAR_BIAS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class SubjectFit:
     """Scores, biases and variances, in the unit of the scale (squared for variances)."""
 
     score: Floats
@@ -190,7 +190,7 @@ class Fit:
 
 def fit_p910(
     data: Grouped, *, max_iter: int = 1000, tol: float = 1e-8, parallel: bool = True
-) -> Fit:
+) -> SubjectFit:
     """Alternate as ITU-T P.910 Annex E and ``sureal`` do, with their start and their stop."""
     n = data.n_of_rater
     score = np.zeros(data.n_stimuli)
@@ -213,12 +213,12 @@ def fit_p910(
             iterations += 1
             done = change**0.5 < tol
     centre = bias.mean()
-    return Fit(score + centre, bias - centre, used, state, n, iterations, done)
+    return SubjectFit(score + centre, bias - centre, used, state, n, iterations, done)
 
 
 def fit_mle(
     data: Grouped, *, max_iter: int = 1000, tol: float = 1e-8, parallel: bool = True
-) -> Fit:
+) -> SubjectFit:
     """Maximise the likelihood; where it has no maximum, stop at a floor.
 
     v_i^2 = SS_i / n_i, no less than 1e-12 of the pooled variance.
@@ -238,7 +238,7 @@ def fit_reml(
     max_iter: int = 1000,
     tol: float = 1e-8,
     parallel: bool = True,
-) -> Fit:
+) -> SubjectFit:
     """Maximise the restricted likelihood, with a weak prior towards the pooled variance.
 
     v_i^2 = (SS_i + d_0 v_0^2) / (f_i + d_0), v_0^2 = sum SS_i / sum f_i,
@@ -270,7 +270,7 @@ def _fixed_point(
     max_iter: int,
     tol: float,
     parallel: bool,
-) -> Fit:
+) -> SubjectFit:
     """Repeat: scores, biases, variances; until none changes by more than ``tol`` of its size."""
     n = data.n_of_rater
     score = np.zeros(data.n_stimuli)
@@ -318,7 +318,7 @@ def _fixed_point(
         return least_squares(data, 0.0, iterations)
     log_variance, bias = new.reshape(2, -1)
     centre = _centres(bias, data.group)
-    return Fit(
+    return SubjectFit(
         score + centre[data.group_of_stimulus],
         bias - centre[data.group],
         np.exp(log_variance),
@@ -334,7 +334,9 @@ def _far_bias(data: Grouped) -> float:
     return _FAR_BIAS * float(np.ptp(data.value)) if data.value.size else 0.0
 
 
-def least_squares(data: Grouped, variance: float, iterations: int = 0, tol: float = 1e-15) -> Fit:
+def least_squares(
+    data: Grouped, variance: float, iterations: int = 0, tol: float = 1e-15
+) -> SubjectFit:
     """Scores and biases by least squares; every variance is ``variance``.
 
     They are found where no bias changes by more than ``tol`` of the largest value.
@@ -353,7 +355,7 @@ def least_squares(data: Grouped, variance: float, iterations: int = 0, tol: floa
                 break
             state[:, 1] = anderson.next(state[:, 1].copy(), state[:, 1] + shift)
     centre = _centres(state[:, 1], data.group)
-    return Fit(
+    return SubjectFit(
         score + centre[data.group_of_stimulus],
         state[:, 1] - centre[data.group],
         np.full(n.size, variance),
@@ -378,7 +380,7 @@ def _pairs(group: Ints) -> Ints:
     return members[np.argsort(group[members], kind="stable")].reshape(-1, 2)
 
 
-FITS: dict[str, Callable[..., Fit]] = {"reml": fit_reml, "p910": fit_p910, "mle": fit_mle}
+FITS: dict[str, Callable[..., SubjectFit]] = {"reml": fit_reml, "p910": fit_p910, "mle": fit_mle}
 """Methods by name: (data, max_iter, tol, parallel) -> fit."""
 
 # How uncertain the scores, biases and inconsistencies of the ``reml`` subject model are.
@@ -401,7 +403,7 @@ class Errors:
     """Degrees of freedom of the chi-squared interval of v_i^2."""
 
 
-def reml_errors(data: Grouped, fit: Fit, total: Floats, sums: Floats) -> Errors:
+def reml_errors(data: Grouped, fit: SubjectFit, total: Floats, sums: Floats) -> Errors:
     r"""Compute the errors of scores with estimated weights.
 
     With C the covariance of the estimated :math:`\log v_i^2` (inverse of the REML information,
@@ -447,7 +449,7 @@ def _positive(values: Floats) -> Floats:
 
 
 def _dense_terms(
-    data: Grouped, fit: Fit, total: Floats, leverage: Floats, kept: Floats
+    data: Grouped, fit: SubjectFit, total: Floats, leverage: Floats, kept: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     from affectlab.reliability.subject_models.kernels import pair_sums, pair_terms, weighted_terms
 
@@ -466,7 +468,7 @@ def _dense_terms(
 
 
 def _diagonal_terms(
-    data: Grouped, fit: Fit, total: Floats, squared: Floats, kept: Floats, left: Floats
+    data: Grouped, fit: SubjectFit, total: Floats, squared: Floats, kept: Floats, left: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     from affectlab.reliability.subject_models.kernels import weighted_terms
 

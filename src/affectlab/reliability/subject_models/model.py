@@ -26,12 +26,12 @@ from affectlab.reliability.subject_models.estimation import (
     FITS,
     PRIOR_DF,
     Errors,
-    Fit,
+    SubjectFit,
     fit_reml,
     least_squares,
     reml_errors,
 )
-from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
+from affectlab.reliability.subject_models.panels import Grouped, SubjectPanel, panels_of
 from affectlab.reliability.subject_models.score_error import Spread
 
 # Duplicate raters as one: what the subject model is fitted to where several answer alike.
@@ -49,7 +49,7 @@ class Sources:
     """What each rater's bias is more than that of its source; their mean over a source is 0."""
 
 
-def as_one(panel: Panel, groups: Sequence[Sequence[str]]) -> Sources | None:
+def as_one(panel: SubjectPanel, groups: Sequence[Sequence[str]]) -> Sources | None:
     """Make one rater of each group that is in the panel; ``None`` where there is none.
 
     Shifts between the members are taken off, and their answers to a stimulus averaged: the first
@@ -124,8 +124,8 @@ def collapsed_raters(inconsistency: Floats, weight_share: Floats) -> Mask:
 class Fitted:
     """A fit to one panel of ratings, with what follows from it."""
 
-    panel: Panel
-    fit: Fit
+    panel: SubjectPanel
+    fit: SubjectFit
     label: int | None
     """Code of the label; ``None`` when all labels were fitted together."""
     with_model_error: bool
@@ -835,7 +835,7 @@ def _error(method: str, se: str | None) -> str:
 
 def _fitting(
     method: str, prior_df: float | None, max_iter: int, tol: float
-) -> Callable[[Grouped], Fit]:
+) -> Callable[[Grouped], SubjectFit]:
     check_number("max_iter", max_iter, 1, whole=True)
     check_number("tol", tol, 0, above=True)
     if method == "reml":

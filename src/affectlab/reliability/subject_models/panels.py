@@ -74,7 +74,7 @@ class Grouped:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class SubjectPanel:
     """The ratings that one model is fitted to, and the names of what was rated and who rated."""
 
     data: Grouped
@@ -91,7 +91,7 @@ class Panel:
 
 def panels_of(
     data: Ratings | ArrayLike, *, by_label: bool, every: bool = False
-) -> tuple[Panel, ...]:
+) -> tuple[SubjectPanel, ...]:
     """Sort the ratings, and split them by label when asked for; the first of several, or all.
 
     Raises
@@ -153,11 +153,11 @@ def _panel(
     stimuli: tuple[str, ...],
     stimulus: Ints,
     raters: tuple[str, ...],
-) -> Panel:
+) -> SubjectPanel:
     data, present = only_present(data)
     if len(raters) > data.n_raters:
         raters = tuple(raters[code] for code in np.flatnonzero(present).tolist())
-    return Panel(data, labels, label, stimuli, stimulus, raters)
+    return SubjectPanel(data, labels, label, stimuli, stimulus, raters)
 
 
 def only_present(data: Grouped) -> tuple[Grouped, NDArray[np.bool_]]:

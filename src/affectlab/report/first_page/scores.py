@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import polars as pl
 
-from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
-from affectlab.core.words import (
-    count,
-    in_brackets,
-    joined,
-    number,
-    percent,
-    plural,
-    sentence_case,
-    shown,
-    some,
-)
+from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
+from affectlab.core.words import in_brackets, number, percent, shown
 from affectlab.ratings import Scale
-from affectlab.report.first_page.words import ends_in_words, named_rows
+from affectlab.report import wording
 from affectlab.report.images import thumbnail
-from affectlab.report.page import Block, Card, Cards, Files, Paragraph, Picture, Section, Skipped
+from affectlab.report.page import Block, Card, Cards, Files, Paragraph, Picture, Section
+from affectlab.report.sections import drawn_at_random
 from affectlab.report.statistics import Study
 
-_TITLE = "What are the scores?"
-_MOST_CARDS, _MOST_ROWS, _MOST_SAID, _MOST_ANSWERS = 4, 8, 3, 4
+_MOST_CARDS, _MOST_ROWS, _MOST_SPANS, _MOST_DISPUTED = 4, 8, 3, 5
 _SHOWN_OF_TEXT = 140
 _SIDE, _MOST_DOTS = 144, 1200
 _SURE = 0.05
@@ -70,7 +58,7 @@ class _Scored:
         apart = (pl.col("low") > pl.col("middle")) | (pl.col("high") < pl.col("middle"))
         return self.frame.filter(pl.col("low").is_not_nan(), apart).height
 
-    def said(self, row: dict[str, Any], *, with_ends: bool = True) -> str:
+    def written(self, row: dict[str, Any], *, with_ends: bool = True) -> str:
         """Write a score, with its interval."""
         if self.is_share:
             text = percent(row["value"])
@@ -79,7 +67,7 @@ class _Scored:
             return f"{shown(row['answer'], 40)}, {text}" if row["answer"] else text
         digits = _digits(self.scale)
         return number(row["value"], digits) + (
-            ends_in_words(row, digits, called=False) if with_ends else ""
+            wording.ends(row, digits, called=False) if with_ends else ""
         )
 
 
@@ -98,8 +86,12 @@ def scores_question(study: Study) -> Section | None:
     texts = [_spans(study, scored), _apart(study, scored), _groups(study)]
     picture = _picture(study, scored, " ".join(texts))
     blocks: list[Block] = [*(Paragraph(text) for text in texts if text)]
-    blocks += [_file(study), picture, _cards(study, scored)]
-    return Section("scores", _TITLE, tuple(blocks))
+    blocks += [scores_file(study), picture]
+    if all(one.scale.kind == "nominal" for one in scored):
+        title = "What do most raters answer, and how sure is it?"
+        return Section("scores", title, (*blocks, _disputed_table(scored)))
+    blocks.append(_cards(study, scored))
+    return Section("scores", "What are the scores?", tuple(blocks))
 
 
 def _has_intervals(study: Study) -> bool:
@@ -107,18 +99,10 @@ def _has_intervals(study: Study) -> bool:
     return bool(study.scores["low"].is_not_nan().any())
 
 
-_KNOWN: WeakKeyDictionary[Study, list[_Scored]] = WeakKeyDictionary()
-"""What the first page and the tables share."""
-
-
 def _scored(study: Study) -> list[_Scored]:
     """Give the labels with scores, the most reliable first."""
-    if study not in _KNOWN:
-        _KNOWN[study] = _scores_by_label(study) if study.scored else []
-    return _KNOWN[study]
-
-
-def _scores_by_label(study: Study) -> list[_Scored]:
+    if not study.scored:
+        return []
     order = {}
     if not study.reliability.is_empty():
         value = pl.col("value").fill_nan(None)
@@ -149,66 +133,28 @@ def _disputed(frame: pl.DataFrame) -> dict[str, Any]:
 def _spans(study: Study, scored: list[_Scored]) -> str:
     """Say from where to where scores run; of a few labels, which stimuli stand at the ends."""
     if len(scored) > 1 and all(one.scale.kind == "binary" for one in scored):
-        return _shares(scored)
-    named = len(scored) < _MOST_SAID
-    said = [_span(study, one, named=named) for one in scored[:_MOST_SAID]]
-    text = sentence_case("; ".join(said))
-    if len(scored) > _MOST_SAID:
-        rest = study.things(len(scored) - _MOST_SAID)
-        text += f"; {rest} more as the figure shows"
-    return f"{text}."
+        means = {shown(one.label): float(one.frame["value"].to_numpy().mean()) for one in scored}
+        return wording.shares_of_labels(means, repeated=any(one.is_repeated for one in scored))
+    named = len(scored) < _MOST_SPANS
+    parts = [_span(study, one, named=named) for one in scored[:_MOST_SPANS]]
+    rest = study.things(len(scored) - _MOST_SPANS) if len(scored) > _MOST_SPANS else ""
+    return wording.spans(parts, rest)
 
 
 def _span(study: Study, one: _Scored, *, named: bool) -> str:
     label = shown(one.label) if study.ratings.has_labels else ""
     if one.scale.kind == "nominal":
-        return _choices(one, f" of {label}" if label else "")
+        counts = one.frame["answer"].value_counts(name="n")
+        counts = counts.sort(["n", "answer"], descending=[True, False])
+        return wording.choices(label, counts.rows(), one.frame.height, one.disputed)
     low, high = (
-        one.said(row, with_ends=False) + (f" ({shown(row['stimulus'], 40)})" if named else "")
+        one.written(row, with_ends=False) + (f" ({shown(row['stimulus'], 40)})" if named else "")
         for row in (one.lowest, one.highest)
     )
-    if one.scale.kind == "binary":
-        return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
-    if one.highest["value"] == one.lowest["value"]:
-        return f"{label or 'the score'} is {one.said(one.lowest, with_ends=False)} throughout"
-    return f"{label or 'the score'} runs from {low} to {high}"
-
-
-def _shares(scored: list[_Scored]) -> str:
-    """Say to what labels raters say yes most and least."""
-    means = {shown(one.label): float(one.frame["value"].to_numpy().mean()) for one in scored}
-    order = sorted(means, key=lambda name: (-means[name], name))
-    first, last = order[0], order[-1]
-    if means[first] == means[last]:
-        share = means[first]
-        if share in (0.0, 1.0):
-            return f"All answers to {len(scored)} labels are {'yes' if share else 'no'}."
-        return f"Each of {len(scored)} labels is chosen equally often ({percent(share)})."
-    if not any(one.is_repeated for one in scored):
-        return (
-            f"Of {len(scored)} labels, {first} is said most (of {percent(means[first])} of "
-            f"stimuli) and {last} least ({percent(means[last])})."
-        )
-    return (
-        f"Of {len(scored)} labels, raters say {first} most ({percent(means[first])} of them, on "
-        f"average over stimuli) and {last} least ({percent(means[last])})."
-    )
-
-
-def _choices(one: _Scored, name: str) -> str:
-    """Say what most raters chose, and for how many stimuli."""
-    counts = one.frame["answer"].value_counts(name="n")
-    counts = counts.sort(["n", "answer"], descending=[True, False])
-    listed = some(
-        [f"{shown(answer, 40)} for {count(n)}" for answer, n in counts.iter_rows()],
-        _MOST_ANSWERS,
-        "more answer" if counts.height == _MOST_ANSWERS + 1 else "more answers",
-    )
-    least = one.disputed
-    return (
-        f"the most frequent answer{name} is {listed} of {count(one.frame.height)} stimuli; least "
-        f"clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
-    )
+    constant = one.scale.kind != "binary" and one.highest["value"] == one.lowest["value"]
+    if constant:
+        low = one.written(one.lowest, with_ends=False)
+    return wording.span(label, low, high, binary=one.scale.kind == "binary", constant=constant)
 
 
 def _apart(study: Study, scored: list[_Scored]) -> str:
@@ -218,25 +164,18 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
     texts = []
     for is_share in (True, False):
         part = [one for one in scored if one.is_share is is_share]
-        if not part:
+        if not part or (is_share and not any(one.is_repeated for one in part)):
             continue
-        counts = sorted(one.n_apart for one in part)
-        span = " to ".join(dict.fromkeys(map(count, (counts[0], counts[-1]))))
-        of = f"{span} of {plural(max(one.frame.height for one in part), 'stimulus', 'stimuli')}"
+        counts, n = [one.n_apart for one in part], max(one.frame.height for one in part)
         if is_share:
-            if not any(one.is_repeated for one in part):
-                continue
             each = f" of each {study.thing}" if len(part) > 1 else ""
-            texts.append(
-                f"For {of}{each} a majority is sure: the 95\u00a0% interval of its share lies on "
-                "one side of one half."
-            )
+            texts.append(wording.sure_majorities(counts, n, each))
             continue
-        middle = {"value": part[0].frame["middle"][0], "answer": None}
         which = f"of each {study.thing}"
         if len(part) == 1:
-            which = f"({part[0].said(middle, with_ends=False)})"
-        texts.append(f"{of} differ from the middle {which} beyond their 95\u00a0% intervals.")
+            middle = {"value": part[0].frame["middle"][0], "answer": None}
+            which = f"({part[0].written(middle, with_ends=False)})"
+        texts.append(wording.apart_from_middle(counts, n, which))
     return " ".join(texts)
 
 
@@ -244,49 +183,24 @@ def _groups(study: Study) -> str:
     """Say how groups of stimuli, and of raters, differ."""
     texts, without = [], []
     for frame in study.differences:
+        flag = set(frame["a"]) | set(frame["b"]) == {"true", "false"}
         of_raters = frame["of"][0] == "raters"
-        called = shown(frame["attribute"][0].replace("_", " "), 40)
-        if set(frame["a"]) | set(frame["b"]) == {"true", "false"}:
-            called = f"'{called}'"
-        called = f"raters' {called}" if of_raters else called
+        called = wording.attribute_called(frame["attribute"][0], of_raters=of_raters, is_flag=flag)
         known = frame.filter(pl.col("p_holm") <= _SURE)
         if known.is_empty():
             without.append(called)
             continue
         size = (pl.col("value") / pl.col("se")).abs()
         first = known.sort(size, descending=True, maintain_order=True).row(0, named=True)
-        more, less = (first["a"], first["b"]) if first["value"] > 0 else (first["b"], first["a"])
-        low, high = sorted((abs(first["low"]), abs(first["high"])))
-        where = "in group" if of_raters else "for"
         what = shown(first["label"]) if study.ratings.has_labels else "the score"
-        pairs = (
-            f"; {count(known.height)} of {count(frame.height)} pairs of groups differ"
-            if frame.height > 1
-            else ""
-        )
-        texts.append(
-            f"By {called}, {what} is {number(abs(first['value']))} higher {where} "
-            f"{shown(more, 40)} than {where} {shown(less, 40)}"
-            f"{ends_in_words({'low': low, 'high': high})}{pairs}."
-        )
+        texts.append(wording.group_difference(called, what, first, known.height, frame.height))
     if without:
-        texts.append(f"No difference by {joined(without, 'or')} could be shown.")
-    if not texts:
-        return ""
-    drawn = _drawn(study)
-    return " ".join([*texts, f"{drawn[0].upper()}{drawn[1:]} count as random."])
+        texts.append(wording.no_difference(without))
+    return " ".join([*texts, wording.random_factors(drawn_at_random(study))]) if texts else ""
 
 
-def _drawn(study: Study) -> str:
-    """What comparisons of groups take as drawn at random."""
-    drawn = study.clusters
-    compared = {(frame["of"][0], frame["attribute"][0]) for frame in study.differences}
-    # Actors that are compared with each other are no sample of actors.
-    random = any(of == "stimuli" and name != drawn.column for of, name in compared)
-    return f"{drawn.units}, stimuli and raters" if drawn.column and random else "stimuli and raters"
-
-
-def _file(study: Study) -> Files:
+def scores_file(study: Study) -> Files:
+    """Link the table of all scores."""
     columns = (
         *([Key("label")] if study.ratings.has_labels else []),
         Key("stimulus"),
@@ -296,38 +210,58 @@ def _file(study: Study) -> Files:
         Text("answer"),
         Count("n_ratings", "answers"),
     )
-    table = Table("scores", "All scores, with their intervals", study.scores, columns, limit=0)
-    return Files(table)
+    return Files(
+        Table("scores", "All scores, with their intervals", study.scores, columns, limit=0)
+    )
+
+
+def _disputed_table(scored: list[_Scored]) -> Table:
+    """The stimuli whose most frequent answer has the smallest share."""
+    frame = pl.concat([one.frame for one in scored]).sort("value", "stimulus")
+    enough = pl.col("n_ratings") >= pl.min_horizontal(3, pl.col("n_ratings").max())
+    columns = (
+        Key("stimulus"),
+        *([Key("label")] if len(scored) > 1 else []),
+        Text("answer", "most frequent answer"),
+        Share("value", "share"),
+        Interval(),
+        Text("answers", "all answers"),
+    )
+    return Table(
+        "disputed",
+        wording.DISPUTED,
+        frame.filter(enough),
+        columns,
+        limit=_MOST_DISPUTED,
+        folded=False,
+    )
 
 
 def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
     drawn, rule = scored, ""
     if len(scored) > _MOST_ROWS:
         drawn = scored[:_MOST_ROWS]
-        rule = f" Of {study.things(len(scored))} the {_MOST_ROWS} most reliable are shown."
+        rule = wording.most_reliable(_MOST_ROWS, study.things(len(scored)), drawn=True)
     panels: dict[str, dict[str, Any]] = {}
     for one in drawn:
         scale = one.scale
         limits = (0.0, 1.0) if one.is_share else None
         if not one.is_share and scale.low is not None and scale.high is not None:
             limits = (scale.low, scale.high)
-        named = {
-            "nominal": "share of raters who chose the answer of most",
-            "binary": "share of raters who say yes",
-        }.get(scale.kind, "mean answer")
+        named = wording.SCORE_AXES.get(scale.kind, "mean answer")
         panel = panels.setdefault(str(scale), {"labels": [], "value_name": named, "limits": limits})
-        panel["labels"].append(named_rows(study, pl.Series([one.label]))[0])
+        panel["labels"].append(study.named_rows(pl.Series([one.label]))[0])
     frame = pl.concat([one.frame for one in drawn])
     kinds = {one.is_share: "one half" if one.is_share else "the mean of all" for one in scored}
-    middle = joined(kinds.values(), "or")
-    lines = ", and lines at the ends are 95\u00a0% intervals" if _has_intervals(study) else ""
-    thinned = ", evenly spaced ones of many" if frame.height > _MOST_DOTS else ""
+    thinned, intervals = frame.height > _MOST_DOTS, _has_intervals(study)
     return Picture.make(
         "score_strips",
-        frame.with_columns(label=named_rows(study, frame["label"])),
+        frame.with_columns(label=study.named_rows(frame["label"])),
         name="scores",
         title="Scores of all stimuli",
-        caption=f"Each dot is a stimulus{thinned}; the middle is {middle}{lines}.{rule}",
+        caption=wording.strips_caption(
+            [*kinds.values()], rule, thinned=thinned, intervals=intervals
+        ),
         description=words,
         options={"panels": list(panels.values()), "most": _MOST_DOTS},
     )
@@ -335,21 +269,13 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
 
 def _cards(study: Study, scored: list[_Scored]) -> Cards:
     chosen = scored[:_MOST_CARDS]
-    heads: tuple[str, ...] = ("Highest", "Lowest", "Most disputed")
-    if all(one.scale.kind == "nominal" for one in chosen):
-        # The lowest share is the most disputed.
-        heads = ("Clearest", "Least clear")
     rows = []
     for one in chosen:
-        cards = (_card(study, one, row) for row in (one.highest, one.lowest, one.disputed))
-        name = shown(one.label, 40) if study.ratings.has_labels else ""
-        rows.append((name, tuple(cards)[: len(heads)]))
-    rest = (
-        f" of the {len(chosen)} most reliable {study.thing}s" if len(chosen) < len(scored) else ""
-    )
-    ends = " 95\u00a0% intervals and" if _has_intervals(study) else ""
-    caption = f"The ends of the scores{rest}, with{ends} all answers."
-    return Cards(caption, heads, tuple(rows))
+        cards = tuple(_card(study, one, row) for row in (one.highest, one.lowest, one.disputed))
+        rows.append((shown(one.label, 40) if study.ratings.has_labels else "", cards))
+    rest = wording.most_reliable(len(chosen), study.thing) if len(chosen) < len(scored) else ""
+    caption = wording.cards_caption(rest, intervals=_has_intervals(study))
+    return Cards(caption, ("Highest", "Lowest", "Most disputed"), tuple(rows))
 
 
 def _card(study: Study, one: _Scored, row: dict[str, Any]) -> Card:
@@ -359,74 +285,8 @@ def _card(study: Study, one: _Scored, row: dict[str, Any]) -> Card:
     text = "" if picture else study.text_of(name)
     return Card(
         shown(name, 60),
-        one.said(row),
+        one.written(row),
         shown(row["answers"], 60),
         text=shown(text, _SHOWN_OF_TEXT),
         picture=picture,
-    )
-
-
-def score_tables(study: Study) -> Section | Skipped:
-    """Give the ends of every label, and the tests of differences between groups."""
-    title = "Scores and groups of stimuli and raters"
-    scored = _scored(study)
-    if not scored:
-        return Skipped(title, "there are no numeric answers.")
-    rows = [
-        {
-            "label": one.label,
-            "highest": one.highest["stimulus"],
-            "highest_score": one.said(one.highest),
-            "lowest": one.lowest["stimulus"],
-            "lowest_score": one.said(one.lowest),
-            "disputed": one.disputed["stimulus"],
-            "disputed_answers": one.disputed["answers"],
-            "n_apart": one.n_apart,
-            "n_stimuli": one.frame.height,
-        }
-        for one in scored
-    ]
-    columns = (
-        *([Key("label")] if study.ratings.has_labels else []),
-        Text("highest"),
-        Text("highest_score", "score"),
-        Text("lowest"),
-        Text("lowest_score", "score"),
-        Text("disputed", "most disputed"),
-        Text("disputed_answers", "its answers"),
-        Count("n_apart", "apart from the middle"),
-        Count("n_stimuli", "stimuli"),
-    )
-    caption = "Highest, lowest and most disputed stimuli."
-    ends = Table("score_ends", caption, pl.DataFrame(rows), columns)
-    return Section("score-tables", title, (ends, *_tests(study)))
-
-
-def _tests(study: Study) -> Iterator[Block]:
-    if not study.differences:
-        yield Paragraph(
-            "No attribute of the stimuli or the raters is known of all of them and makes groups to "
-            "compare."
-        )
-        return
-    every = pl.concat(study.differences)
-    order = every.sort(pl.col("p").fill_nan(None), nulls_last=True, maintain_order=True)
-    columns = (
-        Key("attribute"),
-        Text("of"),
-        *([Key("label")] if study.ratings.has_labels else []),
-        Key("a", "group"),
-        Key("b", "less"),
-        Number("value", "difference"),
-        Interval(),
-        PValue("p"),
-        PValue("p_holm", "p (Holm)"),
-    )
-    yield Table(
-        "group_differences",
-        "Differences of mean answers between groups of stimuli, or of raters, by mixed models with "
-        f"{_drawn(study)} as random; Holm's correction is over all pairs of an attribute.",
-        order,
-        columns,
-        limit=40,
     )

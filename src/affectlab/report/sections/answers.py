@@ -9,8 +9,9 @@ import polars as pl
 
 from affectlab.core.arrays import distinct
 from affectlab.core.tables import Count, Key, Share, Table, Text
-from affectlab.core.words import count, number, percent, plural, shown
+from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings, Scale
+from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
 from affectlab.report.statistics import Study
 
@@ -23,7 +24,7 @@ def answers_section(study: Study) -> Section | Skipped:
     title = "Answers"
     numeric = study.numeric
     if numeric is None:
-        return Skipped(title, "there are no numeric answers.")
+        return Skipped(title, wording.NO_NUMBERS)
     frame = _histogram(study, numeric)
     groups = frame.partition_by("group", as_dict=True, maintain_order=True)
     bins = next(iter(groups.values()))["answer"].to_list()
@@ -45,8 +46,7 @@ def answers_section(study: Study) -> Section | Skipped:
         frame,
         name="answers",
         title="Distribution of answers",
-        caption=f"Share of answers {'on' if few else 'in'} each {parts}"
-        + (", over all labels." if numeric.n_labels > 1 else "."),
+        caption=wording.answers_caption(parts, few=few, labelled=numeric.n_labels > 1),
         description=words,
     )
     blocks: list[Block] = [
@@ -138,30 +138,19 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     parts = []
     for (group,), part in frame.group_by(["group"], maintain_order=True):
         top = part.row(int(part["share"].arg_max() or 0), named=True)
-        n = count(int(part["count"].sum()))
-        most = (
-            f"all {n} answers are {top['answer']}"
-            if top["share"] == 1
-            else f"most often {top['answer']} ({percent(top['share'])} of {n} answers)"
-        )
-        parts.append(f"{_called(study, str(group))}: {most}.")
+        who, n = _called(study, str(group)), int(part["count"].sum())
+        parts.append(wording.most_frequent(who, n, top["answer"], top["share"]))
     return " ".join(parts)
 
 
 def _means(study: Study) -> str:
     """Say where answers on a scale of many points lie: hardly two of them are the same."""
-    parts = []
-    for group, ratings in ((study.people_name, study.people), ("models", _models(study))):
-        if ratings is None:
-            continue
-        value = ratings.value
-        spread = f", SD {number(float(value.std(ddof=1)))}" if value.size > 1 else ""
-        parts.append(
-            f"{_called(study, group)}: mean {number(float(value.mean()))}{spread}, from "
-            f"{number(float(value.min()))} to {number(float(value.max()))} "
-            f"({plural(value.size, 'answer')})."
-        )
-    return " ".join(parts)
+    groups = ((study.people_name, study.people), ("models", _models(study)))
+    return " ".join(
+        wording.spread(_called(study, group), ratings.value)
+        for group, ratings in groups
+        if ratings is not None
+    )
 
 
 def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
@@ -172,13 +161,7 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
     names = numeric.label_names
     mean = shares @ np.arange(edges.size)
     high, low = names[int(mean.argmax())], names[int(mean.argmin())]
-    bottom = shares[:, 0]
-    ends = f"highest for {high} and lowest for {low}" if high != low else "alike on all labels"
-    words = (
-        f"Answers are {ends}. The lowest point of the scale takes "
-        f"{percent(float(bottom.min()))} to {percent(float(bottom.max()))} of the answers to a "
-        "label."
-    )
+    words = wording.levels_by_label(high, low, shares[:, 0])
     frame = pl.DataFrame(
         {
             "label": np.repeat(names, len(levels)),
@@ -191,8 +174,7 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
         frame,
         name="answers_by_label",
         title="Answers per label",
-        caption="Share of each point of the scale, per label, over all raters; labels with high "
-        "answers first.",
+        caption=wording.LEVELS_BY_LABEL,
         description=words,
     )
 
@@ -207,24 +189,14 @@ def texts_section(study: Study) -> Section | Skipped:
         if part is not None and "text" in part.coded_frame.columns
     ]
     if not tables:
-        return Skipped(title, "no answer has a text.")
+        return Skipped(title, wording.NO_TEXTS)
     frame = pl.concat([part.frame for part in tables], how="diagonal_relaxed")
     frame = frame.filter(pl.col("text").is_not_null())
     if frame.height == 0:
-        return Skipped(title, "no answer has a text.")
+        return Skipped(title, wording.NO_TEXTS)
     frame = frame.with_columns(n_words=pl.col("text").str.split(" ").list.len().cast(pl.Int64))
     length = frame["n_words"].to_numpy()
-    words = (
-        f"{plural(frame.height, 'answer')} in words about "
-        f"{plural(frame['stimulus'].n_unique(), 'stimulus', 'stimuli')}; a text has "
-        f"{number(float(np.median(length)), 0)} words in the median, from {count(length.min())} to "
-        f"{count(length.max())}."
-    )
-    longest = max(int(np.quantile(length, 0.99, method="higher")), 2)
-    edges = np.unique(np.linspace(0, longest + 1, min(longest + 2, 25)).round())
-    counts = np.histogram(np.minimum(length, longest), bins=edges)[0]
-    lengths = pl.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts})
-    lengths = lengths.with_columns(attribute=pl.lit("words per text"))
+    words = wording.texts(frame.height, frame["stimulus"].n_unique(), length)
     few = frame.filter(
         pl.col("stimulus").is_in(frame["stimulus"].unique(maintain_order=True)[:4].implode())
     )
@@ -240,13 +212,4 @@ def texts_section(study: Study) -> Section | Skipped:
         (*map(Key, keys), Text("text")),
         limit=12,
     )
-    picture = Picture.make(
-        "attributes",
-        lengths,
-        name="text_lengths",
-        title="Length of the texts",
-        caption="Words per text; the longest 1 % are counted in the last bar.",
-        description=words,
-        options={"count_name": "texts"},
-    )
-    return Section("texts", title, (Paragraph(words), picture, table))
+    return Section("texts", title, (Paragraph(words), table))

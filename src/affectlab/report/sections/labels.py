@@ -1,33 +1,19 @@
-"""How often each label is used, how well raters agree on it, and how consensus is reached."""
+"""How often each label is used, and how well raters agree on it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.facts import IntervalFact, Reason
-from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
-from affectlab.core.wording import method_text
-from affectlab.core.words import count, joined, number, percent, plural
+from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table, Text
+from affectlab.core.words import joined, number, plural
 from affectlab.ratings import Ratings
-from affectlab.reliability import ConsensusFlow
-from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import WANTED, Study, reasons_of_rows
-
-
-def sequential(flow: ConsensusFlow) -> Paragraph:
-    """Say what coefficients are worth where votes decided which items were asked about again."""
-    were = "were" if flow.recorded else "look as if they were"
-    return Paragraph(
-        f"These votes {were} collected in rounds, so that whether an item was asked about again "
-        "depended on the votes before. The coefficients below are given for completeness; such a "
-        "choice of items makes alpha, the kappa of pairs and correlations too low, and others too "
-        "low or too high, so none should be quoted as the agreement of the raters."
-    )
+from affectlab.report import wording
+from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped, table_of
+from affectlab.report.statistics import WANTED, Kind, Study, reasons_of_rows
 
 
 def label_groups(ratings: Ratings, names: list[str]) -> tuple[str, ...] | None:
@@ -60,82 +46,82 @@ def use_of_labels(numeric: Ratings) -> tuple[pl.DataFrame, str]:
     return frame.with_columns(names, share_used=share), rule
 
 
+def use_picture(study: Study, frame: pl.DataFrame, shade: str, shade_name: str) -> Picture:
+    """Draw how often each label is used, coloured by a column of the frame.
+
+    Parameters
+    ----------
+    frame
+        Holds ``label`` and the column `shade`, a row for each label.
+    """
+    numeric = study.numeric
+    assert numeric is not None
+    used, rule = use_of_labels(numeric)
+    known = frame.select("label", shade) if shade else frame.select("label")
+    used = used.join(known, on="label", how="left", maintain_order="left")
+    groups = label_groups(study.ratings, used["label"].to_list())
+    if groups is not None:
+        used = used.with_columns(pl.Series("sentiment", groups))
+    # On a graded scale nearly every stimulus has some rater above the bottom for every label.
+    graded = numeric.scale.kind != "binary"
+    what = wording.what_counts_as_use(rule, graded=graded, aggregated=study.aggregated_only)
+    return Picture.make(
+        "frequencies",
+        used,
+        name="label_frequencies",
+        title="Use of labels",
+        caption=wording.use_caption(what, shade_name, grouped=groups is not None),
+        description=wording.use(used, graded=graded),
+        options={
+            "count": "n_ratings_used" if graded else "n_stimuli_used",
+            "count_name": what,
+            "shade": shade or None,
+            "shade_name": shade_name,
+            "groups": None if groups is None else "sentiment",
+        },
+    )
+
+
 def frequency_section(study: Study) -> Section | Skipped:
     """Bars of how often each label is used."""
     title = "How often each label is used"
     numeric = study.numeric
     if numeric is None:
-        return Skipped(title, "there are no numeric answers.")
+        return Skipped(title, wording.NO_NUMBERS)
     if not numeric.has_labels:
-        return Skipped(title, "the answers are on one scale without labels.")
+        return Skipped(title, wording.NO_LABELS)
     if numeric.scale.kind == "nominal":
-        return Skipped(title, "the categories of a nominal scale are shown under Answers.")
+        return Skipped(title, wording.NOMINAL_UNDER_ANSWERS)
     if not _zero_is_absence(study, numeric):
         return _means_of_labels(numeric, study.filled_note)
     frame, rule = use_of_labels(numeric)
-    names = frame["label"].to_list()
-    groups = label_groups(study.ratings, names)
-    if groups is not None:
-        frame = frame.with_columns(pl.Series("sentiment", groups))
-    shaded = False
+    shade = ""
     # Of votes that were asked for after a yes only, the correlation says nothing about agreement.
     if study.correlation is not None and study.flow is None:
         known = study.correlation.to_frame().select("label", correlation="value")
         if known["correlation"].is_not_nan().any():
             frame = frame.join(known, on="label", how="left", maintain_order="left")
-            shaded = True
-    # On a graded scale nearly every stimulus has some rater above the bottom for every label.
+            shade = "correlation"
+    groups = label_groups(study.ratings, frame["label"].to_list())
+    if groups is not None:
+        frame = frame.with_columns(pl.Series("sentiment", groups))
     graded = numeric.scale.kind != "binary"
     by = "n_ratings_used" if graded else "n_stimuli_used"
-    unit = "answers" if graded else "stimuli"
-    what = (
-        f"answers {rule.removeprefix('an answer ')}"
-        if graded
-        else "stimuli with an aggregated answer of yes"
-        if study.aggregated_only
-        else "stimuli on which at least one rater says yes"
-    )
-    drawn, frame = frame, frame.sort(by, descending=True, maintain_order=True)
-    words = _use_in_words(frame["label"].to_list(), frame[by].to_list(), unit)
-    coloured = (
-        f" The colour is the interrater correlation among {study.panel_name}: Spearman's "
-        "correlation of each rater with the mean of the others, averaged over raters."
-        if shaded
-        else ""
-    )
-    dots = ""
-    if groups is not None:
-        dots = " Dots give the sentiment." if shaded else " Colours give the sentiment."
-    columns = [
+    columns = (
         Key("label"),
         Count("n_stimuli_used", "stimuli"),
         Count("n_ratings_used", "answers"),
         Share("share_used", "share of answers"),
-    ]
-    if shaded:
-        columns.append(Number("correlation", "interrater correlation"))
-    table = Table(
-        "label_frequencies",
-        f"Use of labels; {rule} counts as use. Stimuli: those with such an answer; answers: those "
-        f"that count as use, and their share of all answers to the label.{study.filled_note}",
-        frame,
-        tuple(columns),
+        *([Number("correlation", "interrater correlation")] if shade else []),
     )
-    picture = Picture.make(
-        "frequencies",
-        drawn,
-        name="label_frequencies",
-        title="Use of labels",
-        caption=f"{what[0].upper()}{what[1:]}, per label." + coloured + dots,
-        description=words,
-        options={
-            "count": by,
-            "count_name": what,
-            "shade": "correlation" if shaded else None,
-            "groups": None if groups is None else "sentiment",
-        },
-    )
-    return Section("labels", title, (Paragraph(words), picture, table))
+    caption = wording.use_table(rule, study.filled_note)
+    ordered = frame.sort(by, descending=True, maintain_order=True)
+    blocks: list[Block] = [Table("label_frequencies", caption, ordered, columns)]
+    if study.kind is not Kind.LABEL_SETS:
+        name = wording.CORRELATION_SHADE if shade else ""
+        words = Paragraph(wording.use(frame, graded=graded))
+        blocks = [words, use_picture(study, frame, shade, name), *blocks]
+    return Section("labels", title, tuple(blocks))
 
 
 def _zero_is_absence(study: Study, numeric: Ratings) -> bool:
@@ -160,45 +146,30 @@ def _means_of_labels(numeric: Ratings, note: str) -> Section:
     frame = frame.with_columns(pl.Series("label", names)).sort(
         "mean", descending=True, maintain_order=True
     )
-    first, last = frame.row(0, named=True), frame.row(-1, named=True)
-    words = (
-        f"The mean answer is highest for {first['label']} ({number(first['mean'])}) and lowest for "
-        f"{last['label']} ({number(last['mean'])})."
-        if frame.height > 1
-        else f"The mean answer is {number(first['mean'])}."
-    )
+    words = wording.label_means(frame.row(0, named=True), frame.row(-1, named=True))
     columns = (Key("label"), Count("n", "answers"), Number("mean"), Number("sd", "SD"))
     table = Table("label_means", f"Answers on each label.{note}", frame, columns)
     return Section("labels", "Answers on each label", (Paragraph(words), table))
 
 
-def _use_in_words(names: list[str], counts: list[int], unit: str) -> str:
-    if len(names) == 1:
-        return f"{names[0]} is used in {count(counts[0])} {unit}."
-    if counts[0] == counts[-1]:
-        return f"All {len(names)} labels are used alike, in {count(counts[0])} {unit} each."
-    return (
-        f"Of {plural(len(names), 'label')}, {names[0]} is used most ({count(counts[0])} {unit}) "
-        f"and {names[-1]} least ({count(counts[-1])})."
-    )
-
-
 def agreement_section(study: Study) -> Section | Skipped:
-    """Alpha of each label with its interval."""
+    """Alpha of each label with its interval, other coefficients, and reliability of means."""
     title = "Agreement"
     alpha, numeric = study.alpha, study.panel
     if numeric is None or alpha is None:
         return Skipped(title, _no_panel(study))
     if not alpha.to_frame()["n_items"].sum():
-        return Skipped(title, "no stimulus has answers of two raters to the same label.")
+        return Skipped(title, wording.NO_COMMON_STIMULI)
     frame = _agreement_frame(study, alpha)
-    blocks: list[Block] = [Paragraph(_words(study, frame))]
-    if study.flow is not None:
-        blocks.insert(0, sequential(study.flow))
+    blocks: list[Block] = [Paragraph(wording.SEQUENTIAL)] if study.flow is not None else []
+    blocks.append(Paragraph(_words(study, frame)))
+    if not study.reliability.is_empty() and study.ordered:
+        blocks.append(Paragraph(wording.ALPHA_AND_ICC))
     if alpha.to_frame()["value"].is_not_nan().any():
         blocks.append(_alpha_picture(study, alpha, frame))
-    columns = [
-        *([Key("label")] if numeric.has_labels else []),
+    label = [Key("label")] if numeric.has_labels else []
+    columns = (
+        *label,
         Number("value", "alpha"),
         Interval(),
         *([] if study.correlation is None else [Number("correlation", "interrater correlation")]),
@@ -207,34 +178,14 @@ def agreement_section(study: Study) -> Section | Skipped:
         Count("n_raters"),
         Count("n_ratings", "answers"),
         Text("status", "note"),
-    ]
-    method = frame["method"].mode().sort()[0]
-    caption = (
-        f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
     )
-    blocks.append(Table("agreement", caption, frame, tuple(columns)))
-    blocks += [*_label_sets(study), *_coefficients(study, frame), *_reliability(study)]
+    caption = wording.agreement_caption(study.panel_name, frame["method"].mode().sort()[0])
+    blocks.append(Table("agreement", caption, frame, columns))
+    if study.label_sets is not None:
+        sets = table_of(study.label_sets, study.label_sets.tables[0].name, "label_sets")
+        blocks.append(replace(sets, caption=wording.LABEL_SETS))
+    blocks += [*_coefficients(study, frame, label), *_reliability(study)]
     return Section("agreement", title, tuple(blocks))
-
-
-def _label_sets(study: Study) -> list[Block]:
-    """Give alpha of whole sets, where people chose several labels of a stimulus."""
-    found = study.label_sets
-    if found is None:
-        return []
-    caption = (
-        f"Krippendorff's alpha among {study.panel_name} of whole sets of labels: sets that share "
-        "some labels agree in part."
-    )
-    columns = (
-        Key("distance"),
-        Number("value", "alpha"),
-        Interval(),
-        Count("n_items", "stimuli"),
-        Count("n_raters"),
-        Count("n_ratings", "sets"),
-    )
-    return [Table("label_sets", caption, found.frame, columns)]
 
 
 def _reliability(study: Study) -> list[Block]:
@@ -252,44 +203,27 @@ def _reliability(study: Study) -> list[Block]:
         Count("raters_wanted", f"raters for {number(WANTED)}"),
         Count("n_items", "stimuli"),
     )
-    methods = joined(dict.fromkeys(frame["coefficient"]))
-    caption = f"Reliability of one rater and of the mean of those who answered: {methods}."
+    caption = wording.reliability_caption(frame["coefficient"].to_list())
     return [Table("reliability", caption, frame, columns)]
 
 
-def _coefficients(study: Study, frame: pl.DataFrame) -> list[Block]:
+def _coefficients(study: Study, frame: pl.DataFrame, label: list[Column]) -> list[Block]:
     """Give the other coefficients, which correct for chance in other ways than alpha."""
     shown = [(one, of) for one, of in study.coefficients if one.name != "percent_agreement"]
     if not shown:
         return []
-    label = [Key("label")] if study.ratings.has_labels else []
     columns = [Number(one.name, one.title) for one, _ in shown]
-    methods: dict[str, list[str]] = {}
-    for _, of in shown:
-        method = of.frame["method"].mode().sort()[0]
-        row = of.frame.filter(method=method).row(0, named=True)
-        interval, why = IntervalFact.of_row(row["interval"]), Reason.of_row(row["reason"])
-        how = method_text(row["options"], interval, why if row["status"] == "ok" else None)
-        methods.setdefault(how, []).append(row["statistic"])
-    listed = [
-        ": ".join(part for part in (joined(names), how) if part) for how, names in methods.items()
-    ]
-    caption = f"Other coefficients. {'; '.join(listed)}."
+    caption = wording.OTHER_COEFFICIENTS
     if any(of.frame["n_ratings"].sum() > frame["n_ratings"].sum() for _, of in shown):
-        caption += (
-            " Where agreement by chance follows from how often each answer is given, answers to "
-            "stimuli with one answer count for that, too, which they do not for alpha."
-        )
+        caption += wording.SINGLE_ANSWERS_COUNT
     own = frame.select("label", *(one.name for one, _ in shown))
     return [Table("coefficients", caption, own, (*label, *columns))]
 
 
 def _no_panel(study: Study) -> str:
     if study.numeric is None:
-        return "there are no numeric answers."
-    if study.aggregated:
-        return "answers aggregated from those of several people do not show how far they agree."
-    return "one rater alone cannot agree or disagree."
+        return wording.NO_NUMBERS
+    return wording.AGGREGATED_PANEL if study.aggregated else wording.ONE_OF_PANEL
 
 
 def _agreement_frame(study: Study, alpha: Estimates) -> pl.DataFrame:
@@ -309,40 +243,32 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     known = frame.filter(pl.col("value").is_not_nan())
     found = study.agreement
     if known.height == 0 or found is None:
-        return f"Alpha is not defined: {joined(reasons_of_rows(frame))}."
-    text = f"{found.words[0].upper()}{found.words[1:]}"
+        return wording.undefined_alpha("", joined(reasons_of_rows(frame)))
+    text = f"{found.words}."
     if frame.height > 1:
-        if study.flow is None and not found.ungraded:
-            text += f"; {found.reached}"
-        text += (
-            f". It is highest for {known['label'][0]} ({number(known['value'][0])}) and lowest for "
-            f"{known['label'][-1]} ({number(known['value'][-1])})."
-        )
-    else:
-        text += "."
+        best, worst = known.row(0, named=True), known.row(-1, named=True)
+        graded = study.flow is None and not found.ungraded
+        text = wording.agreement_by_label(found, best, worst, graded=graded)
     missing = frame.height - known.height
     if missing:
-        undefined = frame.filter(pl.col("value").is_nan())
-        reasons = joined(reasons_of_rows(undefined))
-        text += f" It is not defined for {plural(missing, 'label')} ({reasons})."
+        reasons = joined(reasons_of_rows(frame.filter(pl.col("value").is_nan())))
+        text += f" {wording.undefined_alpha(plural(missing, 'label'), reasons)}"
     return text
 
 
 def _whose(study: Study) -> str:
     """Whose agreement intervals are about: two raters cannot be generalised to others."""
-    if study.panel is not None and not study.panel.raters_known:
-        return "the same number of votes"
-    pair = study.panel is not None and study.panel.n_raters < 3
-    return "these two raters" if pair else "other raters"
+    panel = study.panel
+    if panel is not None and not panel.raters_known:
+        return wording.OTHER_VOTES
+    return wording.THESE_TWO if panel is not None and panel.n_raters < 3 else wording.OTHER_RATERS
 
 
 def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Picture:
+    interval = ""
+    if frame["low"].is_not_nan().any():
+        interval = wording.alpha_interval(study.clusters.units, _whose(study))
     names = frame["label"].to_list()
-    interval = (
-        f" Lines are 95 % intervals for other {study.clusters.units} and {_whose(study)}."
-        if frame["low"].is_not_nan().any()
-        else ""
-    )
     groups = label_groups(study.ratings, names) if study.ratings.has_labels else None
     drawn = frame if groups is None else frame.with_columns(sentiment=pl.Series(groups))
     return Picture.make(
@@ -350,9 +276,7 @@ def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Pictu
         replace(alpha.table(), frame=drawn),
         name="agreement",
         title="Agreement per label" if study.ratings.has_labels else "Agreement",
-        caption=f"Krippendorff's alpha among {study.panel_name}; 1 is full agreement, 0 what "
-        f"chance gives.{interval} Dashed lines at 0.67 and 0.80 mark what is usually asked for "
-        "tentative and for firm conclusions." + (" Colours give the sentiment." if groups else ""),
+        caption=wording.alpha_caption(study.panel_name, interval, grouped=groups is not None),
         description=_words(study, frame),
         options={
             **alpha.figures[0].options,
@@ -361,42 +285,3 @@ def _alpha_picture(study: Study, alpha: Estimates, frame: pl.DataFrame) -> Pictu
             "most": frame.height,
         },
     )
-
-
-# Rounds of a sequential yes/no protocol.
-
-
-def flow_section(study: Study) -> Section | Skipped:
-    """How many items were asked about and confirmed in each round."""
-    title = "Consensus flow"
-    flow = study.flow
-    if flow is None:
-        return Skipped(
-            title,
-            "the answers do not look like a sequential yes/no protocol, in which an item is voted "
-            "on again after a yes and never after a no.",
-        )
-    frame = flow.to_frame()
-    words = joined(_batch_in_words(row) for row in frame.iter_rows(named=True))
-    words = words[0].upper() + words[1:] + "."
-    picture = Picture.of(flow, "consensus_flow", description=words)
-    table = replace(flow.table(), name="consensus_flow")
-    how = Paragraph(
-        "The answers say to which batch each of them belongs."
-        if flow.recorded
-        else "The votes look as if an item was voted on again only after a yes: how many votes it "
-        "has differs, and those with fewer votes mostly end in a no. If they were collected "
-        "otherwise, leave this part out."
-    )
-    blocks = (how, Paragraph(words), picture, table, Bullets(flow.notes))
-    return Section("consensus-flow", title, blocks)
-
-
-def _batch_in_words(row: dict[str, Any]) -> str:
-    what = "of absence " if row["kind"] == "contrastive" else ""
-    asked = f"batch {row['batch']} asked about {count(row['items'])} items"
-    text = f"{asked} and found confirmation {what}"
-    if row["agreement"] == row["agreement"]:
-        return f"{text}for {percent(row['agreement'], 2)}"
-    low, high = row["agreement_low"], row["agreement_high"]
-    return f"{text}for {100 * low:.1f} to {percent(high, 1)} (the votes do not say more)"

@@ -21,38 +21,38 @@ from affectlab.core.tables import (
     Text,
     YesNo,
 )
-from affectlab.core.words import count, joined, number, plural, shown, some
+from affectlab.core.words import sentence_case, shown, some
 from affectlab.ratings import Ratings
 from affectlab.reliability import self_consistency
 from affectlab.reliability.screening import Screening
+from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import FEWEST_ITEMS, NO_RATERS, Study, is_person, rater_called
+from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person
 
 # What raters answer when they see the same stimulus again.
 
 
 _MOST_SHOWN = 40
-_MOST_NAMED = 5
-_SAME = "always gives the same answer"
 
 
 def consistency_section(study: Study) -> Section | Skipped:
     """Mean absolute difference and correlation of repeats, per rater."""
     title = "Self-consistency"
     if study.numeric is None:
-        return Skipped(title, "there are no numeric answers.")
+        return Skipped(title, wording.NO_NUMBERS)
     if not study.summary.trial_kinds.get("repeat"):
-        return Skipped(title, "no trial is marked as a repeat.")
+        return Skipped(title, wording.NO_REPEATS)
     if not study.ordered:
-        return Skipped(title, "the answers are categories, between which there is no distance.")
+        return Skipped(title, wording.NO_DISTANCES)
     frame = self_consistency(study.ratings).frame
     frame = frame.with_columns(constant=pl.col("rater").is_in(list(study.constant)))
     difference = frame.filter(pl.col("measure") == "absolute difference")
     known = difference.filter(pl.col("value").is_not_nan()).sort("value", maintain_order=True)
     if known.height == 0:
-        return Skipped(title, "no repeat has a main answer of the same rater to compare with.")
+        return Skipped(title, wording.NO_MAIN_OF_REPEATS)
     telling = known.filter(~pl.col("constant"))
-    words = _repeats_in_words(known, telling)
+    constant = known.filter(pl.col("constant"))["rater"].to_list()
+    words = wording.repeats(int(known["n_items"].sum()), known.height, telling, constant)
     blocks: list[Block] = [Paragraph(words)]
     if telling.height:
         blocks.append(_picture(telling, words))
@@ -63,7 +63,7 @@ def consistency_section(study: Study) -> Section | Skipped:
         maintain_order="left",
     )
     wide = wide.with_columns(
-        status=pl.when("constant").then(pl.lit(_SAME)).otherwise("status"),
+        status=pl.when("constant").then(pl.lit(wording.SAME_ANSWER)).otherwise("status"),
         low=pl.when(~pl.col("constant")).then("low"),
         high=pl.when(~pl.col("constant")).then("high"),
     ).drop("constant")
@@ -75,52 +75,18 @@ def consistency_section(study: Study) -> Section | Skipped:
         Count("n_items", "repeats"),
         Text("status", "note"),
     )
-    caption = "Repeated answers against the first ones."
-    if study.summary.n_labels > 1:
-        caption += (
-            " The correlation is Spearman's over the repeats of all labels together, so "
-            "differences between labels raise it."
-        )
+    caption = wording.repeats_table(labelled=study.summary.n_labels > 1)
     table = Table("self_consistency", caption, wide, columns)
     return Section("self-consistency", title, (*blocks, table))
 
 
-def _repeats_in_words(known: pl.DataFrame, telling: pl.DataFrame) -> str:
-    """Say how large differences are; who always answers the same is left out of that."""
-    n_repeats = int(known["n_items"].sum())
-    text = f"{plural(n_repeats, 'repeat')} of {plural(known.height, 'rater')}"
-    if telling.height:
-        best, worst = telling.row(0, named=True), telling.row(-1, named=True)
-        text += (
-            ": the mean absolute difference from the first answer runs from "
-            f"{number(best['value'])} ({rater_called(best['rater'])}) to {number(worst['value'])} "
-            f"({rater_called(worst['rater'])}) points of the scale, median "
-            f"{number(telling['value'].median())}"  # type: ignore[arg-type]
-        )
-    constant = known.filter(pl.col("constant"))["rater"].to_list()
-    if not constant:
-        return text + "."
-    names = some([rater_called(name, 60) for name in constant], _MOST_NAMED)
-    verb = "is" if len(constant) == 1 else "are"
-    return (
-        f"{text}. {names} {verb} not among them: one and the same answer throughout says "
-        "nothing about consistency."
-    )
-
-
 def _picture(telling: pl.DataFrame, words: str) -> Picture:
-    rule = (
-        f" Of {telling.height} raters the {_MOST_SHOWN} least consistent are shown."
-        if telling.height > _MOST_SHOWN
-        else ""
-    )
     return Picture.make(
         "intervals",
         Table("self_consistency", "", telling.tail(_MOST_SHOWN), (Key("rater"),)),
         name="self_consistency",
         title="Self-consistency",
-        caption="Mean absolute difference between the repeated and the first answer, with 95 % "
-        f"intervals; 0 is best.{rule}",
+        caption=wording.repeats_caption(telling.height, _MOST_SHOWN),
         description=words,
         options={"value_name": "mean absolute difference", "largest_first": False},
     )
@@ -201,15 +167,7 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
     few = Reason(Cause.FEW_OR_CONSTANT)
     reasons = [None if status == "ok" else few for status in frame["status"]]
     frame = frame.with_columns(fact_column("reason", reasons, reason_type()))
-    known = frame["value"].drop_nans()
-    words = "For no label can the correlation of scores with the truth be computed."
-    if known.len():
-        ends = f"{number(known.min())} to {number(known.max())}"  # type: ignore[arg-type]
-        words = (
-            "These answers are simulated, from a truth that is known. The mean of the answers "
-            f"correlates with it {number(known.median())} "  # type: ignore[arg-type]
-            f"in the median of {plural(known.len(), 'label')} ({ends})."
-        )
+    words = wording.recovered(frame["value"].drop_nans().to_numpy())
     columns = (
         Key("label"),
         Number("value", "correlation"),
@@ -217,9 +175,9 @@ def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
         Count("n_items", "stimuli"),
         Text("status", "note"),
     )
-    caption = "Scores (means over people) against the planted truth, over stimuli."
-    note = "Pearson's correlation; bootstrap over stimuli."
-    return [Paragraph(words), Table("planted_truth", caption, frame, columns, notes=(note,))]
+    notes = (wording.PLANTED_TRUTH_NOTE,)
+    table = Table("planted_truth", wording.PLANTED_TRUTH, frame, columns, notes=notes)
+    return [Paragraph(words), table]
 
 
 def _people(study: Study) -> list[Block]:
@@ -230,7 +188,7 @@ def _people(study: Study) -> list[Block]:
     rows = []
     for one in table.filter(pl.col("planted").is_not_null()).iter_rows(named=True):
         rater, careless = one["rater"], str(one.get("careless")).lower() == "true"
-        value, why = told.get(rater, (None, "nobody was screened"))
+        value, why = told.get(rater, (None, wording.NOBODY_SCREENED))
         missed = why if careless and rater not in flagged else ""
         rows.append((rater, one["planted"], careless, rater in flagged, value, missed))
     schema = {
@@ -245,18 +203,8 @@ def _people(study: Study) -> list[Block]:
         planted.filter("flagged"),
         frame.filter(~pl.col("careless") & pl.col("flagged")),
     )
-    words = (
-        f"Of {plural(planted.height, 'person', 'people')} planted as careless, "
-        f"{count(caught.height)} {'stands' if caught.height == 1 else 'stand'} out by what this "
-        "report looks at."
-    )
-    for row in planted.filter(~pl.col("flagged")).iter_rows(named=True):
-        words += f" {shown(row['rater'], 40)} ({row['planted']}) was missed: {row['missed']}."
-    words += (
-        f" Pointed out though planted as careful: {joined(wrongly['rater'].to_list())}."
-        if wrongly.height
-        else " Nobody who was planted as careful was pointed out."
-    )
+    unseen = planted.filter(~pl.col("flagged")).select("rater", "planted", "missed").rows()
+    words = wording.planted(planted.height, caught.height, unseen, wrongly["rater"].to_list())
     columns = (
         Key("rater"),
         Text("planted", "planted as"),
@@ -282,7 +230,7 @@ _TAKEN = " (attribute)"
 def raters_section(study: Study) -> Section | Skipped:
     """A table with a row per rater."""
     if not study.ratings.raters_known:
-        return Skipped("Raters", NO_RATERS)
+        return Skipped("Raters", wording.NO_RATERS)
     notes: tuple[str, ...] = ()
     if study.numeric is None:
         frame = _counts(study.ratings)
@@ -323,119 +271,57 @@ def raters_section(study: Study) -> Section | Skipped:
     ]
     if "status" in computed:
         columns.append(Text("status", "note"))
-    remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
+    remarks = _remarks(study, frame, computed, n_more=len(attributes) - _MOST_ATTRIBUTES)
     people = [is_person(kind) for kind in frame["rater_kind"]]
     title = "Aggregated answers" if study.aggregated_only else "Raters"
     mixed = any(people) and not all(people)
     caption = "Raters, people first." if mixed else f"{title}."
-    remarks += [f"The model of raters says: {note}." for note in notes[:_MOST_NOTES]]
+    remarks += [f"{sentence_case(note)}." for note in notes[:_MOST_NOTES]]
     table = Table("raters", caption, frame, tuple(columns), notes=tuple(remarks))
     return Section("raters", title, (Paragraph(_words(study, frame)), table))
 
 
 def _words(study: Study, frame: pl.DataFrame) -> str:
     """Say how much raters answered, and who stands at the ends."""
-    answers = frame["n_ratings"].to_numpy()
-    verb = "gave" if not study.filled else "has" if frame.height == 1 else "have"
-    text = f"{plural(frame.height, 'rater')} {verb} "
-    if study.aggregated_only:
-        text = f"Aggregated answers of {plural(frame.height, 'source')}: "
-    if answers.min() == answers.max():
-        each = " each" if frame.height > 1 else ""
-        text += f"{plural(int(answers[0]), 'answer')}{each}."
-    else:
-        text += (
-            f"{count(answers.min())} to {count(answers.max())} answers "
-            f"(median {count(float(np.median(answers)))})."
+    answers, filled = frame["n_ratings"].to_numpy(), study.n_filled > 0
+    texts = [
+        wording.answers_of_raters(
+            frame.height, answers, aggregated=study.aggregated_only, filled=filled
         )
-    text += study.filled_note
-    ends = (
-        ("mean", "The mean answer runs from"),
-        ("inconsistency", "The inconsistency, in points of the scale, runs from"),
-    )
-    for name, start in ends:
-        known = frame.filter(pl.col(name).is_not_nan()) if name in frame.columns else frame.head(0)
-        known = known.filter(pl.col(name).is_not_null()) if known.height else known
-        if known.height > 1 and known[name].max() == known[name].min():
-            text += f" {start.removesuffix(' runs from')} is {number(known[name][0])} for all."
-        elif known.height > 1:
+        + study.filled_note
+    ]
+    for name in ("mean", "inconsistency"):
+        if name not in frame.columns:
+            continue
+        known = frame.filter(pl.col(name).is_not_nan(), pl.col(name).is_not_null())
+        if known.height > 1:
             low, high = np.quantile(known[name].to_numpy(), [0, 1]).tolist()
-            text += (
-                f" {start} {number(low)} ({_holders(known, name, low)}) to "
-                f"{number(high)} ({_holders(known, name, high)})."
-            )
-    return text
+            holders = (_holders(known, name, end) for end in (low, high))
+            texts.append(wording.spread_of_raters(name, low, high, *holders))
+    return " ".join(texts)
 
 
 def _holders(known: pl.DataFrame, name: str, value: float) -> str:
     """Name who stands at an end, and how many others stand there, too."""
-    return some(list(map(rater_called, known.filter(pl.col(name) == value)["rater"])), 1)
+    return some(list(map(wording.rater_called, known.filter(pl.col(name) == value)["rater"])), 1)
 
 
-def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
-    """Name the raters whose correlation rests on so few stimuli that it says little."""
-    few = frame.filter(pl.col("correlation_items") < FEWEST_ITEMS).sort(
-        "correlation_items", maintain_order=True
-    )
-    if few.height == 0:
-        return []
-    at_most = "at most " if labels else ""
-    listed = [
-        f"{rater_called(rater)} ({at_most}{n})"
-        for rater, n in few.select("rater", "correlation_items").iter_rows()
-    ]
-    on_each = " on every label" if labels else ""
-    return [
-        f"It rests on fewer than {FEWEST_ITEMS} common stimuli{on_each}, and says little, for "
-        f"{plural(few.height, 'rater')}: {some(listed, _MOST_NAMED)}."
-    ]
-
-
-def _remarks(
-    study: Study, frame: pl.DataFrame, computed: list[str], panel: str, *, n_more: int
-) -> list[str]:
+def _remarks(study: Study, frame: pl.DataFrame, computed: list[str], *, n_more: int) -> list[str]:
     """Say what the columns of the table mean."""
-    parts = []
-    labels = study.ratings.n_labels > 1
-    who = "source" if study.aggregated_only else "rater"
-    if study.filled:
-        parts.append(f"{study.filled_note[1:-1]}, as if the {who} had chosen 0.")
-    if "mean" in computed:
-        over = ", over all labels" if labels else ""
-        parts.append(f"Mean and SD: of all answers of a {who}{over}.")
-    if "share_of_scale" in computed:
-        parts.append(
-            "Scale used: the share of the points of the scale that the rater chose at least once."
-            if study.ratings.scale.step is not None
-            else "Scale used: the share of the length of the scale between the lowest and the "
-            "highest answer of the rater."
-        )
-    if study.pairs is not None and "with_people" in computed:
-        over = "pairs with another person" + (" and all labels" if labels else "")
-        parts.append(
-            f"With people: the mean {study.pairs.measure} over all {over} for which it is defined."
-        )
-        if study.pairs.n_left_out:
-            parts.append(
-                f"{count(study.pairs.n_left_out)} raters with few answers have no entry there, "
-                "because there are too many pairs."
-            )
+    parts = [study.filled_note.strip()] if study.n_filled else []
+    parts += [text for name, text in wording.RATER_COLUMNS.items() if name in computed]
     if "correlation" in computed:
-        over = ", averaged over the labels for which it is defined" if labels else ""
-        parts.append(f"With the {panel}: Spearman's correlation with their mean{over}.")
-        parts += _few_stimuli(frame, labels=labels)
-    if "bias" in computed:
-        parts.append(
-            "Bias and inconsistency: from a model in which an answer is the score of the "
-            "stimulus, plus the bias of the rater, plus an error whose size is the inconsistency "
-            "of the rater. Both are in points of the scale; biases average to zero"
-            + (", and one of each serves all labels." if labels else ".")
-        )
+        rare = frame.filter(pl.col("correlation_items") < FEWEST_ITEMS)
+        few = rare.sort("correlation_items", maintain_order=True)
+        if few.height:
+            rows = few.select("rater", "correlation_items").rows()
+            labelled = study.ratings.n_labels > 1
+            parts.append(wording.few_common(rows, FEWEST_ITEMS, labelled=labelled))
+    if study.pairs is not None and "with_people" in computed and study.pairs.n_left_out:
+        parts.append(wording.no_pair_entries(study.pairs.n_left_out))
     if {"correlation", "bias"} & set(computed) and study.panel is not study.numeric:
-        parts.append("Where models have no entry, people are compared among themselves.")
-    if n_more > 0:
-        parts.append(f"The file of the table also holds {n_more} more attributes.")
-    return parts
+        parts.append(wording.PEOPLE_AMONG_THEMSELVES)
+    return [*parts, wording.more_attributes(n_more)] if n_more > 0 else parts
 
 
 def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import number, shown
+from affectlab.report import wording
 from affectlab.report.images import thumbnail
 from affectlab.report.page import Gallery, Paragraph, Section, Skipped, Thumbnail
 from affectlab.report.statistics import Study
@@ -49,21 +50,11 @@ def stimuli_section(study: Study) -> Section | Skipped:
         if len(found) == _MOST_SHOWN:
             break
     if not found:
-        where = (
-            f"no picture of a stimulus was found in the folder {study.images.name}."
-            if study.images is not None
-            else "no pictures of the stimuli are known (a folder can be given)."
-        )
-        reason = (
-            f"{plural(len(broken), 'file')} could not be read as pictures." if broken else where
-        )
-        return Skipped(title, reason)
+        folder = study.images.name if study.images is not None else ""
+        return Skipped(title, wording.no_pictures(len(broken), folder))
     found.sort(key=lambda item: item.name)
-    text = f"{plural(len(found), 'stimulus', 'stimuli')} of {stimuli.height:,}, drawn at random."
-    if broken:
-        text += f" Not readable as a picture: {joined(shown(name, 40) for name in broken[:5])}."
-    under = "the label with the highest mean answer" if tops else "nothing else"
-    caption = f"Samples of the stimuli; under each stands its name and {under}."
+    text = wording.sample(len(found), stimuli.height, broken)
+    caption = wording.gallery_caption(with_label=bool(tops))
     return Section("stimuli", title, (Paragraph(text), Gallery(caption, tuple(found))))
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 import polars as pl
 
 from affectlab.core.tables import Count, Key, Number, Table, Text
-from affectlab.core.words import count, joined, option, plural, sentence_case, shown
+from affectlab.core.words import count, joined, plural, sentence_case, shown
 from affectlab.ratings import BATCH_COLUMNS, ROW_COLUMNS
+from affectlab.report import wording
 from affectlab.report.page import Block, Bullets, Paragraph, Section
 from affectlab.report.statistics import Study
 
@@ -26,10 +27,10 @@ def summary_section(study: Study) -> Section:
     blocks: list[Block] = [table, *_elsewhere(study), *_aside(study)]
     if summary.history:
         blocks += [
-            Paragraph("How the answers were read, and what was done before this report, in order:"),
-            Bullets(summary.history),
+            Paragraph(wording.STEPS_TAKEN),
+            Bullets(tuple(map(str, summary.history))),
         ]
-    return Section("summary", "What was rated", tuple(blocks))
+    return Section("summary", "What was rated: a summary", tuple(blocks))
 
 
 def _elsewhere(study: Study) -> list[Block]:
@@ -47,26 +48,15 @@ def _elsewhere(study: Study) -> list[Block]:
             "alpha": [alpha[n].value if n in alpha else None for n in others.label_names],
         }
     )
-    here = joined(map(shown, study.ratings.label_names))
+    columns = (
+        Key("label"),
+        Text("scale"),
+        Count("answers"),
+        Number("alpha", "Krippendorff's alpha"),
+    )
     return [
-        Paragraph(
-            "The labels of the source are on different scales. Page one is about all but texts. "
-            f"The sections below it compare labels on one scale and are about {here}; of the "
-            "others they have what stands here. Each can have a report of its own "
-            f"({option('select(labels=…)', cli='--keep-labels')})."
-        ),
-        Table(
-            "other_scales",
-            "Labels on other scales: answers, and Krippendorff's alpha of people at the level of "
-            "the scale of each label.",
-            rows,
-            (
-                Key("label"),
-                Text("scale"),
-                Count("answers"),
-                Number("alpha", "Krippendorff's alpha"),
-            ),
-        ),
+        Paragraph(wording.other_scales(study.ratings.label_names)),
+        Table("other_scales", wording.OTHER_SCALES, rows, columns),
     ]
 
 
@@ -99,15 +89,13 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     used = 0 if study.numeric is None else study.numeric.n_ratings
     if used not in (0, summary.n_ratings):
         facts.append(("In the statistics", f"{count(used)} answers"))
-    if study.filled:
-        facts.append(("Absent answers", study.filled))
+    if study.n_filled:
+        filled = wording.filled(study.n_filled, upto=study.filled_is_most)
+        facts.append(("Absent answers", filled))
     known = {"stimulus", "rater", "label", "value", "unclear", *ROW_COLUMNS, *BATCH_COLUMNS}
     rest = [name for name in study.ratings.coded_frame.columns if name not in known]
     if rest:
-        why = "differs" if len(rest) == 1 else "differ"
-        listed = joined([shown(name, 40) for name in rest])
-        said = f"{listed} ({why} between the answers to a stimulus and those of a rater)"
-        facts.append(("Columns not used", said))
+        facts.append(("Columns not used", wording.unused_columns(rest)))
     if summary.silent_raters:
         facts.append(("Raters without an answer", _some(summary.silent_raters)))
     silent = (*study.silent_stimuli, *summary.silent_stimuli)
@@ -142,4 +130,4 @@ def _aside(study: Study) -> list[Table]:
         }
     )
     columns = (Text("reason"), Count("count"), Text("unit", "of"), Text("places", "first places"))
-    return [Table("set_aside", "What was set aside of the source, and why.", frame, columns)]
+    return [Table("set_aside", wording.SET_ASIDE, frame, columns)]

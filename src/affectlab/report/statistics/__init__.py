@@ -18,12 +18,11 @@ from affectlab.report.statistics.pairs import (
     PairAgreement as PairAgreement,
     is_person as is_person,
     pair_agreement as pair_agreement,
-    rater_called as rater_called,
 )
 from affectlab.report.statistics.study import (
     FEWEST_ITEMS as FEWEST_ITEMS,
     MOST_PEOPLE as MOST_PEOPLE,
-    NO_RATERS as NO_RATERS,
     Beside as Beside,
+    Kind as Kind,
     Study as Study,
 )

@@ -14,7 +14,7 @@ from affectlab.core.facts import Reason
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.types import Floats, Ints, pl
 from affectlab.core.wording import reason_text
-from affectlab.core.words import number
+from affectlab.report import wording
 
 FIRM, TENTATIVE = 0.8, 0.67
 """Customary marks for firm and for tentative conclusions."""
@@ -56,22 +56,12 @@ class Agreement:
     @property
     def words(self) -> str:
         """Alpha with its interval: "Krippendorff's alpha 0.52, 95 % interval 0.45 to 0.58"."""
-        several = self.n_all > 1
-        of = f" of {self.n_all}" if self.n_labels < self.n_all else ""
-        text = "Krippendorff's alpha"
-        text += f", median of {self.n_labels}{of} labels: " if several else " "
-        text += number(self.value)
-        if not math.isnan(self.low):
-            text += f", 95\u00a0% interval {number(self.low)} to {number(self.high)}"
-        return text
+        return wording.alpha(self)
 
     @property
     def reached(self) -> str:
         """On how many labels the whole interval reaches the customary marks; a sentence part."""
-        if self.n_tentative == 0:
-            return f"on none of them does the whole interval lie above {TENTATIVE}"
-        first = f"the whole interval lies above {TENTATIVE} on {self.n_tentative} of them"
-        return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
+        return wording.marks_reached(self.n_tentative, self.n_firm, TENTATIVE, FIRM)
 
 
 _STIMULI = {

@@ -22,6 +22,7 @@ from affectlab.reliability import (
     mixed_model,
     spearman_brown,
 )
+from affectlab.report import wording
 
 WANTED = 0.8
 """Reliability from which on scores serve comparisons of groups and correlations."""
@@ -36,6 +37,7 @@ SCHEMA = {
     **dict.fromkeys(("raters_wanted", "raters_wanted_low", "raters_wanted_high"), pl.Float64),
     **dict.fromkeys(("n_items", "n_raters", "n_ratings"), pl.Int64),
     **dict.fromkeys(("rare", "of_raters"), pl.Float64),
+    "of_shares": pl.Boolean,
     "status": pl.String,
     "reason": reason_type(),
 }
@@ -72,14 +74,14 @@ def reliability_of_means(
     intervals
         Whether intervals are asked for.
     cluster
-        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
+        What stimuli belong to; see :func:`~affectlab.ratings.answers.clusters.stimulus_clusters`.
 
     Returns
     -------
     By ``label``: ``single``, ``k`` (raters per stimulus), ``value`` (of the mean of k), each with
     ends of its interval, ``raters_wanted``, whose mean reaches 0.80, ``rare``, the share of
-    answers other than the most frequent, and ``of_raters``, the share of the variance behind the
-    interval that is due to the choice of raters.
+    answers other than the most frequent, ``of_raters``, the share of the variance behind the
+    interval that is due to the choice of raters, and ``of_shares``, whether it is of shares.
     """
     rows = []
     rare = {
@@ -96,7 +98,7 @@ def reliability_of_means(
     for row in _nominal(panel, options) if nominal else _graded(panel, options):
         ends = (("", "single"), ("_low", "single_high"), ("_high", "single_low"))
         row |= {f"raters_wanted{end}": raters_for(WANTED, row[of]) for end, of in ends}
-        row["rare"] = rare.get(row["label"], math.nan)
+        row |= {"rare": rare.get(row["label"], math.nan), "of_shares": nominal}
         rows.append(row)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -146,7 +148,7 @@ def _nominal(panel: Ratings, options: dict[str, Any]) -> Iterator[dict[str, Any]
         k = raters.size / float((1 / raters).sum()) if raters.size else math.nan
         yield {
             "label": row["label"],
-            "coefficient": "Krippendorff's alpha, and what follows from it for shares of answers",
+            "coefficient": wording.ALPHA_OF_SHARES,
             **_ends(row, "single", "single_"),
             **_of_mean(row, k),
             "k": k,

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.types import Ints
-from affectlab.core.words import shown
 from affectlab.evaluation.rater_comparison import spearman_of_sides
 from affectlab.ratings import HUMAN_KINDS, Ratings, answers_of, ballots_of
 from affectlab.reliability import pairwise_kappa
@@ -18,11 +17,6 @@ from affectlab.reliability.agreement import KappaResult, RaterMatrix, kappa_matr
 
 _MOST_ROWS = 120_000
 _MOST_LEVELS = 21
-
-
-def rater_called(name: str, most: int = 40) -> str:
-    """Name a rater in a sentence, where a bare number would read as a count."""
-    return f"rater {name}" if name.isdecimal() else shown(name, most)
 
 
 def is_person(rater_kind: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.analysis import circumplex, label_correlations
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target
-from affectlab.core.words import count, joined, plural, shown
-from affectlab.evaluation import evaluate_classification
+from affectlab.core.result import Result
+from affectlab.core.words import plural
+from affectlab.evaluation import (
+    OutcomeTable,
+    discrepancy,
+    evaluate_classification,
+    outcome_table,
+    preference_scale,
+    preferences,
+    recognition,
+)
 from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.human_alignment import AlignmentResult, alignment
 from affectlab.evaluation.people_and_models import (
@@ -37,6 +47,8 @@ from affectlab.ratings import (
     aggregated_raters,
     answered_rows,
     by_scale,
+    fillings,
+    has_traces,
     model_tables,
     stimulus_clusters,
 )
@@ -44,15 +56,18 @@ from affectlab.reliability import (
     ConsensusFlow,
     DuplicateRaters,
     alpha_of_label_sets,
+    concordance,
     consensus_flow,
     duplicate_raters,
     krippendorff_alpha,
     subject_model,
+    traces,
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
 from affectlab.reliability.correlation import of_labels_and_raters
 from affectlab.reliability.screening import Screening, careless_raters
 from affectlab.reliability.subject_models import SubjectModel
+from affectlab.report import wording
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
 from affectlab.report.statistics.means import (
@@ -63,13 +78,10 @@ from affectlab.report.statistics.means import (
 )
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
-NO_RATERS = "the raters of counted votes are not known."
 FEWEST_ITEMS = 10
 """Common stimuli below which agreement scatters widely."""
 
 
-_FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
-_WHY = "the table of what was set aside says why"
 _SEVERAL = 10
 _STOPPED_AT_NO = 0.9
 _OUT_OF_PROTOCOL = 1 / 20
@@ -96,7 +108,7 @@ def _without_aggregated(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
         return ratings, ()
     rest = ratings.where(
         ~pl.col("rater").cast(pl.String).is_in(list(names)),
-        step=f"excluded from the report: {joined(map(shown, names))}, answers of several people",
+        step=wording.excluded_step(names),
     )
     return rest, names
 
@@ -206,6 +218,52 @@ class Beside:
         return cls(found, n_left_out=ratings.n_raters - compared.n_raters)
 
 
+@dataclass(frozen=True)
+class Outcomes:
+    """What became of each question."""
+
+    result: OutcomeTable
+
+    @property
+    def finding(self) -> str:
+        """How many answers can be used."""
+        return self.result.finding
+
+    @property
+    def usable(self) -> bool:
+        """Whether all answers can be used."""
+        return bool((self.result.table("usable").frame["value"] >= 1).all())
+
+
+class Kind(StrEnum):
+    """What the answers are, which decides what a report says first."""
+
+    TRACES = "traces"
+    """Answers over time."""
+    PAIRS = "pairs"
+    """Which of two systems is better."""
+    RECOGNITION = "recognition"
+    """One category, of stimuli that are meant to show one."""
+    CATEGORIES = "categories"
+    """One category, or one yes or no."""
+    LABEL_SETS = "label sets"
+    """Any number of labels."""
+    DIMENSIONS = "dimensions"
+    """Valence and arousal."""
+    ROUNDS = "rounds"
+    """Yes or no, asked again after a yes only."""
+    SCALES = "scales"
+    """Any other numbers with an order."""
+    TEXTS = "texts"
+    """No numbers at all."""
+
+
+_VALENCE, _AROUSAL = ("valence", "pleasure", "pleasantness"), ("arousal", "activation")
+"""What the two dimensions of the plane are called."""
+_PRIOR = 0.5
+"""Wins of every system over every other, where one that never lost would have no place."""
+
+
 class Study:
     """What the sections of a report read.
 
@@ -222,7 +280,7 @@ class Study:
     images
         Folder with pictures of the stimuli.
     cluster
-        What stimuli belong to; see :func:`~affectlab.ratings.clusters.stimulus_clusters`.
+        What stimuli belong to; see :func:`~affectlab.ratings.answers.clusters.stimulus_clusters`.
     """
 
     def __init__(
@@ -235,6 +293,10 @@ class Study:
         images: Path | None = None,
         cluster: ClusterLike = None,
     ) -> None:
+        self.traced = ratings if has_traces(ratings) else None
+        """The ratings as they are, where they are traces; all else is of the mean of each trace."""
+        if self.traced is not None:
+            ratings = ratings.averaged()
         ratings, tables, self.elsewhere = _of_one_scale(ratings, model_tables(models, ratings))
         kept, self.stand_ins = _without_aggregated(ratings)
         everything, self.unmapped = _together(kept, tables)
@@ -278,6 +340,141 @@ class Study:
         return people_of(self.ratings).holding(), self.ratings.models()
 
     @cached_property
+    def kind(self) -> Kind:
+        """What kind of data this is."""
+        numeric = self.numeric
+        if numeric is None:
+            return Kind.TEXTS
+        if self.traces is not None:
+            return Kind.TRACES
+        if self.flow is not None:
+            return Kind.ROUNDS
+        if numeric.scale.kind == "nominal":
+            if self.preferred is not None:
+                return Kind.PAIRS
+            return Kind.CATEGORIES if self.recognised is None else Kind.RECOGNITION
+        if numeric.scale.kind == "binary":
+            return Kind.CATEGORIES if self.label_sets is None else Kind.LABEL_SETS
+        return Kind.SCALES if self.plane is None else Kind.DIMENSIONS
+
+    @cached_property
+    def traces(self) -> Result | None:
+        """Agreement over time, where answers are traces."""
+        if self.traced is None:
+            return None
+        kinds = sorted({kind for kind in self.traced.rater_kinds if is_person(kind)})
+        people = self.traced.select(rater_kind=kinds) if kinds else self.traced
+        try:
+            return traces(people, target=self._target, cluster=self.cluster, seed=self.seed)
+        except InputError:  # A single rater, or nobody shares a stimulus.
+            return None
+
+    @cached_property
+    def preferred(self) -> tuple[Result, ...] | None:
+        """Which system is preferred: the verdict on two, or the scale of several.
+
+        Where one system never lost there is no scale; a second one, with wins given beforehand,
+        follows. None where stimuli do not say which systems stood there.
+        """
+        if self.people is None:
+            return None
+        places = set(self.people.scale.categories) & set(self.people.stimuli.columns)
+        if len(places) != 2:
+            return None
+        options: dict[str, Any] = {} if self.n_boot else {"target": "sample"}
+        compared = pl.concat([self.people.stimuli[name].cast(pl.String) for name in places])
+        try:
+            if compared.n_unique() == 2:
+                return (preferences(self.people, seed=self.seed, **options),)
+            found = preference_scale(self.people, seed=self.seed, **options)
+            if found.frame["value"].is_not_nan().all():
+                return (found,)
+            with_prior = preference_scale(self.people, prior=_PRIOR, seed=self.seed, **options)
+        except InputError:  # A system that is not named, or compared with itself.
+            return None
+        return (found, with_prior)
+
+    @cached_property
+    def sides(self) -> Result | None:
+        """How often systems of the same strength tie, and whether the left one is chosen."""
+        if self.preferred is None or len(self.systems) < 3 or self.people is None:
+            return None
+        shared: dict[str, Any] = {} if self.n_boot else {"target": "sample"}
+        tried: tuple[dict[str, Any], ...] = (
+            {"ties": "davidson", "position": True},
+            {"ties": "davidson"},
+            {"position": True},
+        )
+        for options in tried:
+            try:
+                found = preference_scale(self.people, seed=self.seed, **options, **shared)
+            except InputError:  # No ties, or nobody knows what stood on the left.
+                continue
+            return found if any(one.name == "effects" for one in found.tables) else None
+        return None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that are compared."""
+        if self.preferred is None:
+            return ()
+        frame = self.preferred[0].to_frame()
+        return tuple(frame["system"]) if "system" in frame.columns else ("", "")
+
+    @cached_property
+    def recognised(self) -> Result | None:
+        """How well what stimuli are meant to show is recognised; None where nobody says what."""
+        if self.people is None or self.ratings.scale.kind != "nominal":
+            return None
+        try:
+            return recognition(*self.sources, target=self._target, cluster=self.cluster)
+        except InputError:  # No column of the stimuli names what was answered.
+            return None
+
+    @cached_property
+    def plane(self) -> Result | None:
+        """Where stimuli lie in valence and arousal; None where labels are others."""
+        names = {name.casefold(): name for name in (self.panel or self.ratings).label_names}
+        x, y = (
+            next((names[name] for name in known if name in names), "")
+            for known in (_VALENCE, _AROUSAL)
+        )
+        if self.panel is None or not self.ordered or not (x and y) or len(names) > 3:
+            return None
+        return circumplex(self.panel, x=x, y=y, cluster=self.cluster)
+
+    @cached_property
+    def concordance(self) -> Result | None:
+        """Lin's concordance of people, and of models with the mean of people."""
+        if self.panel is None or not self.ordered or not self.panel.raters_known:
+            return None
+        ratings, models = self.sources
+        return concordance(
+            *((ratings, models) if self.panel is self.people else (self.panel,)),
+            target=self._target,
+            cluster=self.cluster,
+            seed=self.seed,
+        )
+
+    @cached_property
+    def together(self) -> Result | None:
+        """Which labels go together, over stimuli."""
+        if self.panel is None or not self.ordered or self.panel.n_labels < 2:
+            return None
+        if self.flow is not None:
+            return None
+        return label_correlations(self.panel, cluster=self.cluster, n_boot=self.n_boot)
+
+    @cached_property
+    def bias(self) -> Result | None:
+        """By how much people rate each label higher than models do."""
+        if self.beside.alignment is None or not self.ordered or self.ranks_only:
+            return None
+        ratings, models = self.sources
+        found = discrepancy(ratings, models, target="sample")
+        return found if found.sentences else None
+
+    @cached_property
     def summary(self) -> RatingsSummary:
         """Counts over all rows."""
         return self.ratings.summary(describe=False)
@@ -299,8 +496,7 @@ class Study:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of the results should know, as the ratings say it."""
-        found = (note.replace("the summary says why", _WHY) for note in self.summary.notes)
-        return tuple(found)
+        return self.summary.notes
 
     @cached_property
     def numeric(self) -> Ratings | None:
@@ -357,31 +553,22 @@ class Study:
     @property
     def one_rater(self) -> str:
         """Say that there is one rater; of aggregated answers, that there are no single ones."""
-        if not self.aggregated_only:
-            return "there is one rater."
-        return (
-            "the answers are aggregated from those of several people, so the file holds no single "
-            "raters."
-        )
+        return wording.SINGLE_AGGREGATED if self.aggregated_only else wording.SINGLE_RATER
 
     @cached_property
     def n_filled(self) -> int:
         """Absent answers that were taken as 0 before the report; at most, after later steps."""
-        found = (_FILLED.search(step) for step in self.summary.history)
-        return sum(int((m[1] or m[2]).replace(",", "")) for m in found if m)
+        return sum(one.n for one in fillings(self.summary.history))
 
     @property
-    def filled(self) -> str:
-        """How many answers were absent and are taken as 0; later steps may have left some out."""
-        if not self.n_filled:
-            return ""
-        upto = "" if _FILLED.search(self.summary.history[-1]) else "up to "
-        return f"{upto}{count(self.n_filled)} of them absent, taken as 0"
+    def filled_is_most(self) -> bool:
+        """Whether later steps may have left some of the answers out that were taken as 0."""
+        return self.n_filled > 0 and fillings(self.summary.history)[-1].at_most
 
     @property
     def filled_note(self) -> str:
         """Say, where answers are counted, that absent ones are among them."""
-        return " Absent answers that are taken as 0 count as answers." if self.n_filled else ""
+        return wording.FILLED_NOTE if self.n_filled else ""
 
     @property
     def people_name(self) -> str:
@@ -403,8 +590,8 @@ class Study:
         return () if self.careless is None else self.careless.raters_to_drop()
 
     @cached_property
-    def without_careless(self) -> tuple[str, float, float] | None:
-        """What is more or less reliable without careless people, as it is and without them."""
+    def without_careless(self) -> tuple[int, float, float] | None:
+        """Labels, and their median reliability of means as it is and without careless people."""
         names, people = self.careless_names, self.people
         if not names or people is None or people.n_raters - len(names) < 2:
             return None
@@ -414,10 +601,21 @@ class Study:
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
         if both.is_empty():
             return None
-        of = f"the median reliability of the means of {self.things(both.height)}"
-        what = of if both.height > 1 else "the reliability of the mean"
         before, after = (float(np.median(both[n].to_numpy())) for n in ("value", "value_rest"))
-        return what, before, after
+        return both.height, before, after
+
+    def named_rows(self, labels: pl.Series) -> pl.Series:
+        """Name the rows of a figure; what has no labels is called by what was asked."""
+        return labels if self.ratings.has_labels else labels.replace("rating", "all stimuli")
+
+    @cached_property
+    def outcomes(self) -> Outcomes | None:
+        """What became of each question, where the ratings say so."""
+        ratings = self.ratings if self.controls is None else self.controls
+        if "outcome" not in ratings.coded_frame.columns:
+            return None
+        people_only = all(map(is_person, ratings.rater_kinds))
+        return Outcomes(outcome_table(ratings, everyone=people_only))
 
     @cached_property
     def panel(self) -> Ratings | None:
@@ -569,13 +767,13 @@ class Study:
         """Models as classifiers, beside people; or why they are not judged as such."""
         numeric = self.numeric
         if numeric is None or self.people is None or self.models is None:
-            return "this needs people and models among the raters."
+            return wording.NEEDS_BOTH
         if self.flow is not None:
-            return "votes that stop at a no say who was asked, not what is true."
+            return wording.STOPPED_NO_TRUTH
         kind = numeric.scale.kind
         several = kind == "binary" and numeric.n_labels > 1
         if kind != "nominal" and not several:
-            return "the answers are points of a scale, not classes."
+            return wording.NO_CLASSES
         ratings, models = self.sources
         if several and any(table.scale.kind != "binary" for table in model_tables(models)):
             ratings, models = self.ratings, None
@@ -680,17 +878,15 @@ class Study:
     def incomparable(self) -> str | None:
         """Why models cannot be compared with people, None where they can."""
         if self.numeric is None:
-            return "there are no numeric answers."
+            return wording.NO_NUMBERS
         if self.people is None or self.models is None:
-            missing = "people" if self.people is None else "models"
-            return f"there are no {missing} among the raters."
+            return wording.no_side("people" if self.people is None else "models")
         if self.flow is not None:
-            return "votes that stop at a no are given on items chosen by the others."
+            return wording.STOPPED_CHOSEN
         if not self.people.raters_known:
-            return NO_RATERS
+            return wording.NO_RATERS
         if self.people.n_raters < 2:
-            who = "aggregated answers" if self.aggregated else "one person alone"
-            return f"{who} cannot show how far people agree."
+            return wording.NO_AGREEMENT_OF_MEANS if self.aggregated else wording.ONE_PERSON
         return None
 
     @cached_property

@@ -58,7 +58,7 @@ def damage_told(work: Path) -> Iterator[None]:
             raise
         raise InputError(
             f"{damaged}: cannot be read; it was cut short or changed since an earlier run wrote "
-            "it. Begin anew with --restart, in Python with resume=False"
+            "it. Begin anew with --config restart=true, in Python with resume=False"
         ) from problem
 
 
@@ -137,10 +137,6 @@ def curate(
     until
         Name of the last step to take: the corpus is not written, one of an earlier run is removed
         with a note, and :meth:`Curation.draw` gives a pilot from the comments that are left.
-    runner
-        ``native``, ``ray`` or ``ray://host:port``; see :func:`use_runner`.
-    partitions
-        Into how many pieces work is split on Ray.
     part_rows
         Comments in one part: memory grows with it.
     strict
@@ -149,6 +145,13 @@ def curate(
         Use what an earlier run in the same folder has finished.
     progress
         Is told a text, how much is done, and how much there is.
+
+    Other Parameters
+    ----------------
+    runner
+        ``native``, ``ray`` or ``ray://host:port``; see :func:`use_runner`.
+    partitions
+        Into how many pieces work is split on Ray.
 
     Raises
     ------

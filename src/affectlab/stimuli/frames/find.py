@@ -310,14 +310,17 @@ def find_transitions(
         :func:`write_frames` gives).
     layout
         What the source is; ``"auto"`` looks.
+    expressions
+        Only expressions that fit one of these patterns, such as ``"E0*"``; all of them if empty,
+        but of MultiFace only the peak expressions, ``"E[0-9][0-9][0-9]_*"``.
+
+    Other Parameters
+    ----------------
     names
         How names of folders and videos say actor and expression, such as
         ``"{expression}-{actor}"``; see :class:`Names` for what holds without it.
     cameras
         MultiFace only: names of cameras, the preferred one first.
-    expressions
-        Only expressions that fit one of these patterns, such as ``"E0*"``; all of them if empty,
-        but of MultiFace only the peak expressions, ``"E[0-9][0-9][0-9]_*"``.
     fps
         Frames per second of pictures; videos know theirs, MultiFace has 30.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Rare
 from affectlab.stimuli.frames.differences import Difference, Looks, difference_of, name_of
 from affectlab.stimuli.frames.direction import DIRECTIONS, Direction, peak_to_neutral, typical_ends
 from affectlab.stimuli.frames.five_frames import CROSSED, Crossed, FiveFrames, five_frames
@@ -153,8 +153,8 @@ class FiveFrameSampling:
     staircases: Mapping[str, SequenceJnd] | None = None
     jnds: float = 5.5
     jnd: float | None = None
-    along: Along = "steps"
-    crossed: Crossed = "even"
+    along: Annotated[Along, Rare] = "steps"
+    crossed: Annotated[Crossed, Rare] = "even"
 
     def __post_init__(self) -> None:
         check_filmed(self.direction, self.ends, self.difference)

@@ -264,8 +264,6 @@ def write_frames(
         :class:`FiveFrameSampling`, or :class:`Candidates`.
     view
         What of each picture is used; all of it if not given.
-    strict
-        Stop at the first transition that cannot be used, instead of leaving it out.
     overwrite
         Remove what an earlier run made in the folder, and begin anew.
     progress
@@ -278,6 +276,11 @@ def write_frames(
     folder; ``source`` and ``source_frame``, counted from 0, where it comes from; ``time_ms`` after
     the first frame filmed and ``fps``, where they are known; and for five frames ``frame``, the
     place in the transition counted from 0, ``n_frames`` of the transition, and ``note``.
+
+    Other Parameters
+    ----------------
+    strict
+        Stop at the first transition that cannot be used, instead of leaving it out.
 
     Raises
     ------

@@ -13,7 +13,7 @@ __all__ = ["fill_manifest"]
 
 
 def fill_manifest(
-    manifest: Path, target: int, decisions: Path | None = None, **options: Any
+    manifest: Path, per_label: int, decisions: Path | None = None, **options: Any
 ) -> tuple[FacePrompts, int]:
     """Make prompts for what a manifest lacks; names of failed prompts are taken, too.
 
@@ -21,7 +21,7 @@ def fill_manifest(
     ----------
     manifest
         Manifest of pictures, or its folder.
-    target
+    per_label
         Accepted pictures wanted of each label.
     decisions
         What a review decided; only pictures that it kept count. None: all count.
@@ -35,5 +35,5 @@ def fill_manifest(
     failed, images = read_failed(manifest), read_manifest(manifest)
     decided = None if decisions is None else read_decisions(decisions)
     taken = () if failed is None else failed["stimulus"].to_list()
-    made = fill_prompts(images, target, decisions=decided, taken=taken, **options)
+    made = fill_prompts(images, per_label, decisions=decided, taken=taken, **options)
     return made, awaiting_review(images, decided).height

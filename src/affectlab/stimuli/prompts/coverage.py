@@ -30,7 +30,7 @@ class CoverageMap:
     """One row per label, attribute and value, and one per label with attribute and value ``all``:
     ``label``, ``attribute``, ``value``, ``n_prompts``, ``n_images``, ``n_accepted``, ``due`` (how
     many accepted pictures are due to the cell), ``under_covered``."""
-    target: float
+    per_label: float
     """Accepted pictures that are due to each label."""
     least: float
 
@@ -120,7 +120,7 @@ def coverage_map(
     images: pl.DataFrame | None = None,
     *,
     decisions: pl.DataFrame | None = None,
-    target: Count | None = None,
+    per_label: Count | None = None,
     least: float = 0.8,
     attributes: Sequence[str] = ATTRIBUTES,
     plan: PromptPlan | None = None,
@@ -140,7 +140,7 @@ def coverage_map(
         Manifest of the pictures. None: prompts alone are counted, as though each had its picture.
     decisions
         Which pictures a review kept; see :func:`accepted_images`.
-    target
+    per_label
         Accepted pictures that each label is to have. None: the mean of those that labels have.
     least
         Share of what is due below which a cell is under-covered, above 0 and at most 1.
@@ -160,12 +160,12 @@ def coverage_map(
     >>> asked = pl.DataFrame({"stimulus": list("abcd"), "label": ["Awe"] * 2 + ["Fear"] * 2,
     ...                       "gender": ["man", "woman"] * 2})
     >>> made = asked.filter(pl.col("stimulus") != "d")
-    >>> found = coverage_map(asked, made, target=2, attributes=["gender"])
+    >>> found = coverage_map(asked, made, per_label=2, attributes=["gender"])
     >>> found.under_covered().select("label", "attribute", "value", "n_accepted").rows()
     [('Fear', 'all', 'all', 1), ('Fear', 'gender', 'woman', 0)]
     """
-    if target is not None and target < 1:
-        raise InputError(f"target = {target}: expected 1 or more")
+    if per_label is not None and per_label < 1:
+        raise InputError(f"per_label = {per_label}: expected 1 or more")
     if not 0 < least <= 1:
         raise InputError(f"least = {least}: expected a number above 0 and at most 1")
     columns = ["stimulus", "label", *attributes]
@@ -177,7 +177,7 @@ def coverage_map(
     accepted = accepted_images(made, decisions)
     labels = prompts["label"].unique().sort().to_list()
     labels += [one for one in made["label"].unique().sort().to_list() if one not in labels]
-    due_to_label = accepted.height / len(labels) if target is None else float(target)
+    due_to_label = accepted.height / len(labels) if per_label is None else float(per_label)
     planned = {} if plan is None else people_of(plan, len(plan.templates))
     parts = [
         _counted(name, labels, due_to_label, prompts, made, accepted, planned.get(name))

@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"^face-(\d+)$")
 
 def fill_prompts(
     images: pl.DataFrame,
-    target: int,
+    per_label: int,
     *,
     decisions: pl.DataFrame | None = None,
     undecided: Undecided = "coming",
@@ -49,10 +49,10 @@ def fill_prompts(
     """Make prompts for labels of which there are fewer pictures than wanted.
 
     Each label gets as many prompts as it lacks. Within a label, genders, ages and ethnicities of
-    which its accepted pictures have less than their share of `target` are asked for, each as far as
-    it lacks. Where rounding leaves a choice, the value that all labels together lack most is taken.
-    So labels come to their shares, were all new pictures accepted, as near as the pictures that are
-    there already allow.
+    which its accepted pictures have less than their share of `per_label` are asked for, each as far
+    as it lacks. Where rounding leaves a choice, the value that all labels together lack most is
+    taken. So labels come to their shares, were all new pictures accepted, as near as the pictures
+    that are there already allow.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def fill_prompts(
         Manifest of the pictures that there are: ``stimulus``, ``label``, ``gender``, ``age``,
         ``ethnicity``. Names of new prompts go on from theirs. Labels are understood as the
         taxonomy does, and faces without emotion are passed over.
-    target
+    per_label
         Accepted pictures that each label is to have.
     decisions
         Which pictures a review kept; see :func:`accepted_images`. What it left out is lacking.
@@ -78,7 +78,7 @@ def fill_prompts(
     Raises
     ------
     InputError
-        When `target` is below 1, a column is missing, a label is not known, be it one of the
+        When `per_label` is below 1, a column is missing, a label is not known, be it one of the
         pictures', or nothing is lacking.
 
     Examples
@@ -89,8 +89,8 @@ def fill_prompts(
     >>> more.to_frame()["label"].value_counts().rows(), more.to_frame()["stimulus"][0]
     ([('Fear', 20)], 'face-00041')
     """
-    if target < 1 or (words is not None and words < 1):
-        raise InputError(f"target = {target}, words = {words}: expected at least 1")
+    if per_label < 1 or (words is not None and words < 1):
+        raise InputError(f"per_label = {per_label}, words = {words}: expected at least 1")
     known = load_taxonomy(taxonomy)
     chosen = plan or load_prompt_plan()
     wanted = known.labels if labels is None else tuple(known.name_of(one) for one in labels)
@@ -103,26 +103,26 @@ def fill_prompts(
     rng = np.random.default_rng(seed)
     there = {label: kept.filter(pl.col("label") == label) for label in wanted}
     owed = {
-        name: target * len(wanted) * _shares(shares)
+        name: per_label * len(wanted) * _shares(shares)
         - sum(_have(name, shares, mine) for mine in there.values())
         for name, shares in people.items()
     }
     codes: list[NDArray[np.int64]] = []
     for place, label in enumerate(wanted):
         mine = there[label]
-        n = target - mine.height
+        n = per_label - mine.height
         if n < 1:
             continue
         values: dict[str, dict[str | int, float]] = {}
         for name, shares in people.items():
-            lacking = np.maximum(target * _shares(shares) - _have(name, shares, mine), 0.0)
+            lacking = np.maximum(per_label * _shares(shares) - _have(name, shares, mine), 0.0)
             counts = _rounded(lacking, n, owed[name], rng)
             owed[name] -= counts
             values[name] = dict(zip(shares, counts.astype(float).tolist(), strict=True))
         _, drawn = crossed(values, n, rng)
         codes.append(np.insert(drawn, 0, place, axis=1))
     if not codes:
-        raise InputError(f"nothing is lacking: every label has at least {target:,} pictures")
+        raise InputError(f"nothing is lacking: every label has at least {per_label:,} pictures")
     dealt = rng.permutation(np.concatenate(codes))
     texts = worded(dealt, list(wanted), known, words, rng)
     table = prompt_rows(

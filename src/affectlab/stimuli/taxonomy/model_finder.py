@@ -324,7 +324,7 @@ def find_terms(
     url: str = "http://localhost:8000/v1",
     key_env: str | None = None,
     parallel: Count = 4,
-    schema: bool = True,
+    structured: bool = True,
     folder: Path,
     progress: Callable[[int, int], None] | None = None,
 ) -> Candidates:
@@ -343,14 +343,17 @@ def find_terms(
     key_env
         Variable of the environment with the key of the server; without it, OPENAI_API_KEY for
         https://api.openai.com, and no key for others.
-    parallel
-        Blocks asked about at once.
-    schema
-        Hold the model to a JSON schema, which some servers cannot do.
     folder
         Where answers of the model are kept.
     progress
         Called with the blocks done and all of them.
+
+    Other Parameters
+    ----------------
+    parallel
+        Blocks asked about at once.
+    structured
+        Hold the model to a JSON schema, which some servers cannot do.
     """
     if model is None:
         return emotion_candidates(blocks, lexicon=lexicon, progress=progress)
@@ -358,7 +361,7 @@ def find_terms(
     variable = key_env or ("OPENAI_API_KEY" if is_openai(url) else None)
     key = None if variable is None else os.environ.get(variable)
     ledger = folder / "answers.jsonl"
-    with ModelFinder(url, model, key=key, ledger=ledger, structured=schema) as finder:
+    with ModelFinder(url, model, key=key, ledger=ledger, structured=structured) as finder:
         return emotion_candidates(
             blocks, finder, lexicon=lexicon, parallel=parallel, progress=progress
         )

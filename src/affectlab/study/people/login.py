@@ -138,7 +138,7 @@ def set_up(store: Store, secret: str, name: str, password: str) -> Account:
     """
     refused = forbidden(
         "This link is not valid any more. Start the server again for a new one, or add an account "
-        "with: affectlab study user add"
+        "with: affectlab study user FILE add NAME"
     )
     with store.database.read() as connection:
         known = select(setups.c.token).where(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, check_choice
-from affectlab.core.types import Count, by_name
+from affectlab.core.types import Count, Rare, by_name
 
 if TYPE_CHECKING:
     from affectlab.models.heads.weights import StackedWeights
@@ -49,8 +49,8 @@ class Stage:
 
     epochs: int
     """Times that a head sees each of its training rows, at most."""
-    learning_rate: float = 5e-5
-    batch: Count = 256
+    learning_rate: Annotated[float, Rare] = 5e-5
+    batch: Annotated[Count, Rare] = 256
     """Rows per step, at most; the rows of an epoch are cut into batches of nearly equal size."""
     dropout: float = 0.0
     """Share of hidden units left out in a step; see :attr:`HeadShape.dropout`."""
@@ -62,7 +62,7 @@ class Stage:
     """Stop a head after so many epochs without a new best validation loss; None: never."""
     binarised: bool = False
     """Learn 0 for ratings that round to 0, and 1 for all others."""
-    precision: HeadPrecision = "auto"
+    precision: Annotated[HeadPrecision, Rare] = "auto"
     """What matrices are multiplied in: ``fp32``, ``bf16`` (weights stay in float32), or ``auto``:
     bf16 where the processor multiplies it faster."""
 

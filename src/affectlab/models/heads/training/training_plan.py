@@ -279,7 +279,7 @@ def diverged(head: str, epoch: int, rate: float) -> InputError:
     """Say that training ran away."""
     return InputError(
         f"{head}: training diverged in epoch {epoch} at learning rate {rate:g} (the loss is not "
-        "finite); expected finite numbers: take a lower learning rate (--learning-rate)"
+        "finite); expected finite numbers: take a lower learning rate (--config learning_rate=)"
     )
 
 

@@ -122,7 +122,7 @@ class LevelTuning:
         return (
             "Shares of raters are what calibration is fitted to and measured by; for thresholds "
             "and F1 a label is true where half of the raters or more chose it (without --soft: two "
-            "raters, or as --agree says), so that F1 is not comparable with that of such labels."
+            "raters, or as agree says), so that F1 is not comparable with that of such labels."
         )
 
     @property

@@ -6,9 +6,10 @@ import asyncio
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import Rare
 from affectlab.models.vlm.prompts import ImagePart, Prompt
 
 __all__ = [
@@ -166,9 +167,9 @@ class Budget:
 
     usd: float | None = None
     """Most US dollars for answers, all runs of a ledger together; needs known prices."""
-    tokens: int | None = None
+    tokens: Annotated[int | None, Rare] = None
     """Most tokens of questions and answers."""
-    requests: int | None = None
+    requests: Annotated[int | None, Rare] = None
     """Most attempts, those that got no answer included."""
 
     def __post_init__(self) -> None:
@@ -188,7 +189,7 @@ class Budget:
         if self.usd is not None and prices is None:
             raise InputError(
                 "a budget in dollars needs prices, and those of this model are not known; give "
-                "both per million tokens (--price-in and --price-out), or a budget in tokens"
+                "both per million tokens (--config price_in= and price_out=), or a budget in tokens"
             )
 
     @property

@@ -88,11 +88,11 @@ _ACCOUNT = 3
 """Answers in a row that speak against the key or the address after which a run stops."""
 _LONGEST = 200
 _ADVICE = {
-    "truncated": "more max_tokens (--max-tokens) leave room for the whole answer",
-    "schema_invalid": "structured answers (--structured) may help",
-    "unparseable": "structured answers (--structured) may help",
+    "truncated": "more max_tokens (--config max_tokens=) leave room for the whole answer",
+    "schema_invalid": "structured answers (--config structured=true) may help",
+    "unparseable": "structured answers (--config structured=true) may help",
     "refused": "another wording may help",
-    "empty": "more max_tokens (--max-tokens) may help",
+    "empty": "more max_tokens (--config max_tokens=) may help",
 }
 
 
@@ -146,7 +146,7 @@ class Patience:
             f"{shown(problem, _LONGEST)}{'' if 'HTTP' in problem else status}"
         )
         if record.outcome == "rejected" and not record.of_account:
-            said += ", which --again rejected (again=) asks again"
+            said += ", which --config again=rejected (again=) asks again"
         return said
 
     def _without_use(self, record: Record, problem: str) -> str:
@@ -155,5 +155,5 @@ class Patience:
             f"none of the first {plural(self._told, 'answer')} can be used, the last one is "
             f"{record.outcome}: {shown(problem, _LONGEST)}"
             + (f"; {advice}" if advice else "")
-            + f"; --patience (patience=) above {self._most:,} goes on all the same"
+            + f"; patience (--config patience=) above {self._most:,} goes on all the same"
         )

@@ -7,11 +7,11 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Count
+from affectlab.core.types import Count, Rare
 from affectlab.models.vlm.asking.secrets import fingerprinted
 
 __all__ = ["AskSettings", "Retrying"]
@@ -33,18 +33,18 @@ class AskSettings:
     temperature: float | Literal["default"] = 0.0
     """Sampling temperature, 0 to 2; ``default``: not sent, for models that refuse it."""
     top_p: float | None = None
-    max_tokens: Count = 4096
+    max_tokens: Annotated[Count, Rare] = 4096
     """Most tokens of an answer, reasoning included where the provider counts it."""
-    sampling_seed: int | None = None
+    sampling_seed: Annotated[int | None, Rare] = None
     """Seed of the provider's sampling, where it has one."""
-    reasoning_effort: str | None = None
+    reasoning_effort: Annotated[str | None, Rare] = None
     """minimal, low, medium, high, …, for models that reason."""
-    timeout: float = 180.0
+    timeout: Annotated[float, Rare] = 180.0
     """Seconds after which one attempt counts as lost."""
     base_url: str | None = None
     """Address of the server, such as ``http://localhost:8000/v1``; by default that of the
     environment (``OPENAI_BASE_URL``, …), else that of the provider."""
-    key_env: str | None = None
+    key_env: Annotated[str | None, Rare] = None
     """Environment variable that holds the key; by default the provider's own."""
     model_args: Mapping[str, Any] = field(default_factory=dict)
     """Passed on to the provider of inspect-ai as they are, and recorded; of what may be a secret

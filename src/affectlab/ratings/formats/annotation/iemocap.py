@@ -7,7 +7,7 @@ import re
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, lines_of, shown
 from affectlab.ratings.options import ReadOptions
@@ -89,7 +89,7 @@ class Iemocap(Format):
         about = ("stimulus", "begin_s", "end_s", "agreed_emotion")
         return Contents(
             {name: frame[name] for name in names},
-            lambda row: f"{head.path}, {rows[row][4]}",
+            lambda row: Place(rows[row][4], head.path),
             scale="1-5, " + ", ".join(f"{word}=binary" for word in categories),
             stimuli=pl.DataFrame(turns, list(about), orient="row"),
         )

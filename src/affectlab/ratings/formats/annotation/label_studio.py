@@ -22,6 +22,8 @@ from affectlab.ratings.formats.answers import (
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, json_records
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import step
 
 _PLACED = ("x", "start", "startOffset", "points", "item_index")
 """Keys of an answer that is about a part of the stimulus."""
@@ -233,10 +235,8 @@ class LabelStudioMin(Answers):
                 else f"{head.path}: no column holds answers; name those that do "
                 f"(format=\"{self.name},questions=['NAME']\"); found: {', '.join(others)}"
             )
-        rejects.steps.append(
-            f"columns taken as answers: {', '.join(questions)}; as descriptions of tasks: "
-            f"{', '.join(name for name in others if name not in questions) or 'none'}"
-        )
+        about_tasks = [name for name in others if name not in questions]
+        rejects.steps.append(step(StepKind.TASK_COLUMNS, answers=questions, others=about_tasks))
         for number, (place, row) in enumerate(rows, start=1):
             cells = {one: row[one] for one in questions if row.get(one) not in (None, "")}
             about = {name: row.get(name) for name in others if name not in questions}

@@ -12,10 +12,17 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.columns import require_columns
-from affectlab.core.words import option
 from affectlab.ratings.attributes import PERSONAL
 from affectlab.ratings.build import is_number
-from affectlab.ratings.files import BadJson, Columns, OnBad, Peek, json_sequence, read_columns
+from affectlab.ratings.files import (
+    BadJson,
+    Columns,
+    OnBad,
+    Peek,
+    Place,
+    json_sequence,
+    read_columns,
+)
 from affectlab.ratings.formats.experiments.trials import (
     GO_ON,
     PRACTICE,
@@ -27,7 +34,8 @@ from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, numbered
 from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.options import ReadOptions
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import guess
 
 _NEEDED = ("trial_type", "trial_index", "time_elapsed")
 _OF_PROGRAM = {
@@ -132,7 +140,7 @@ class JsPsych(Trials):
         }
         return Columns(
             {name: pl.Series(name, own, dtype=pl.String) for name, own in cells.items()},
-            lambda row: f"{head.path}, {trials[row][0]}",
+            lambda row: Place(trials[row][0], head.path),
             typed=False,
         )
 
@@ -245,10 +253,7 @@ def _of_what_was_shown(asked: Sequence[_Asked], rejects: Rejects) -> list[_Asked
     questions = {one for one in repeated if len(given[one]) > 1}
     if not questions:
         return list(asked)
-    rejects.steps.append(
-        f"{GUESSED}a question without a picture or clip is about the one that was shown before it "
-        f"({option('format', 'jspsych,stimulus=stimulus')} rates what the trial itself showed)"
-    )
+    rejects.steps.append(guess(StepKind.SHOWN_BEFORE, format="jspsych"))
     several = len({text for *_, text in questions}) > 1
     return [
         replace(one, stimulus=one.before, question=one.stimulus if several else "")

@@ -14,11 +14,13 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option
 from affectlab.ratings.build import words_of
-from affectlab.ratings.files import Peek, typed_column
+from affectlab.ratings.files import Peek, Place, typed_column
 from affectlab.ratings.formats.format import Contents, Format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.shown import find_stimulus, of_files
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import step
 
 PRACTICE = re.compile(r"practi[cs]e|training|warm.?up|example", re.IGNORECASE)
 """Names of loops and screens whose answers train the rater."""
@@ -96,7 +98,7 @@ class Trials(Format, ABC):
         if max(number) > 1:
             columns["trial"] = pl.Series(number)
             again = sum(one > 1 for one in number)
-            steps.append(f"answers to a question that was asked before: {again:,}; see 'trial'")
+            steps.append(step(StepKind.ASKED_BEFORE, n=again))
         names = dict.fromkeys(name for one in given for name in one.beside)
         for name in names:
             if name not in columns and name.strip():
@@ -107,7 +109,7 @@ class Trials(Format, ABC):
             people.setdefault(one.rater, {}).update(one.person)
         return Contents(
             columns,
-            lambda at: f"{head.path}, {places[at]}",
+            lambda at: Place(places[at], head.path),
             scale=self.scale,
             raters=_people(people),
             history=tuple(steps),

@@ -20,7 +20,8 @@ from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, col
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import guess, step
 
 Columns = dict[str, pl.Series]
 
@@ -172,12 +173,9 @@ class Frames(Format, ABC):
             every = option("format", f"{self.name},faces=all")
             if on_command_line():
                 every = f"affectlab ratings convert {head.path} {every} --out all-faces.parquet"
-            rejects.steps.append(
-                f"{GUESSED}of several faces in a picture the largest counts: {n_left:,} left out "
-                f"({every} keeps them)"
-            )
+            rejects.steps.append(guess(StepKind.LARGEST_FACE, n_left=n_left, keep=every))
         n_unused = len(columns) - len(scales)
-        rejects.steps.append(f"columns that hold no ratings of the face: {n_unused:,}")
+        rejects.steps.append(step(StepKind.NOT_OF_FACE, n=n_unused))
         names = list(scales)
         label = np.repeat(np.arange(len(names)), len(rows))
         about = [
@@ -196,7 +194,9 @@ class Frames(Format, ABC):
                     [columns[name].gather(rows).cast(pl.String).alias("value") for name in names]
                 ),
             },
-            lambda at: f"{read.locate(int(rows[at % len(rows)]))}, column '{names[label[at]]}'",
+            lambda at: read.locate(int(rows[at % len(rows)])).then(
+                f", column '{names[label[at]]}'"
+            ),
             scale=dict(scales),
             raters=pl.DataFrame({"rater": [rater], "rater_kind": ["model"]}),
             stimuli=stimuli.unique("stimulus", keep="first", maintain_order=True),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, get_args
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import listing, option, plural, quoted, shown
 from affectlab.ratings.attributes import asked_of
 from affectlab.ratings.files import Labelled, Peek, read_labelled, value_names
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
@@ -15,7 +14,8 @@ from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table import PlainTable, find_chosen, find_columns, find_one
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess, step
 from affectlab.ratings.summary import suggested_words
 from affectlab.taxonomy import are_labels
 
@@ -159,48 +159,44 @@ def _apart(names: Sequence[str]) -> bool:
 
 def _steps(
     names: Sequence[str], said: Labelled, format: LabelledTable, *, declared: bool
-) -> tuple[str, ...]:
+) -> History:
     """Say what was taken from the names of values."""
     named = [name for name in names if name in said.named - said.guessed]
     guessed = [name for name in names if name in said.guessed]
     levels = [name for name in names if name in said.meanings and name not in said.named]
     # Where each step has a name, and the file does not say that they have an order, they may not.
     unsure = [name for name in levels if name in said.all_named and not declared]
-    how = option("format", f"{format.name},categories=['NAME']")
     steps = []
     if named:
-        steps.append(f"values that stand for categories: {quoted(named)}; others: {how}")
-    if guessed:
-        steps.append(
-            f"{GUESSED}values of {quoted(guessed)} stand for categories without an order: "
-            f"{quoted(said.meanings[guessed[0]].values())}; others: {how}"
-        )
-    if unsure:
-        examples = quoted(said.meanings[unsure[0]].values())
-        steps.append(
-            f"{GUESSED}named values of {quoted(unsure)} taken as levels in order: {examples}; if "
-            f"they have none, say so ({how})"
-        )
+        steps.append(step(StepKind.NAMED_CATEGORIES, columns=named, format=format.name))
+    for kind, columns in (
+        (StepKind.GUESSED_CATEGORIES, guessed),
+        (StepKind.GUESSED_LEVELS, unsure),
+    ):
+        if columns:
+            examples = said.meanings[columns[0]].values()
+            steps.append(guess(kind, columns=columns, names=examples, format=format.name))
     if levels := [name for name in levels if name not in unsure]:
-        steps.append(f"named values taken as levels in order: {quoted(levels)}; else: {how}")
+        steps.append(step(StepKind.NAMED_LEVELS, columns=levels, format=format.name))
     lost = {name: said.missing[name] for name in names if name in said.missing}
     if lost:
-        steps.append(
-            f"values that the file calls missing: {plural(sum(lost.values()), 'cell')} of "
-            f"{quoted(lost)}"
-        )
+        steps.append(step(StepKind.DECLARED_MISSING, columns=lost, n=sum(lost.values())))
     if said.codes:
-        codes = listing([f"{value:g} '{text}'" for value, text in said.code_names.items()], _LISTED)
         steps.append(
-            f"{GUESSED}values taken as missing, since their names say so or they lie far outside "
-            f"({codes}): {plural(sum(said.codes.values()), 'cell')} of {quoted(said.codes)}"
+            guess(
+                StepKind.GUESSED_MISSING,
+                columns=said.codes,
+                codes=said.code_names.keys(),
+                names=said.code_names.values(),
+                n=sum(said.codes.values()),
+            )
         )
     return tuple(steps)
 
 
-def _asked(questions: Mapping[str, str]) -> tuple[str, ...]:
+def _asked(questions: Mapping[str, str]) -> History:
     """Say what was asked, by label."""
-    said = [f"'{name}': {shown(text, _LONGEST)}" for name, text in questions.items() if text]
-    if not said:
+    texts = {name: text for name, text in questions.items() if text}
+    if not texts:
         return ()
-    return (f"asked by the file: {listing(said, _LISTED, '; ')}",)
+    return (step(StepKind.QUESTIONS, labels=texts.keys(), texts=texts.values()),)

@@ -10,14 +10,14 @@ from typing import get_args
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option
 from affectlab.ratings.build import is_number
 from affectlab.ratings.files import Peek, has_no_names, rows_below
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table import PlainTable, crossings
 from affectlab.ratings.options import ReadOptions, Wide
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import Step, guess
 
 _SHOWN = 3
 
@@ -93,12 +93,7 @@ class Nameless(PlainTable):
         """Read the table under numbers of columns."""
         rows = _rows(head)
         names = [f"column {place + 1}" for place in range(len(rows[0]))]
-        other = option("format", "table")
-        step = (
-            f"{GUESSED}the first row looks like those below it, so that columns are called by "
-            f"their numbers ({other}: it holds their names)"
-        )
-        return _under(head, names, rows, step)
+        return _under(head, names, rows, guess(StepKind.NO_HEADER, format="table"))
 
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         """Say what each column is taken for, or that none is named."""
@@ -130,7 +125,7 @@ def _rows(head: Peek) -> list[Sequence[str]]:
     return [head.first_rows[0], *(row for _, row in rows_below(head))]
 
 
-def _under(head: Peek, names: Sequence[str], rows: Sequence[Sequence[str]], *steps: str) -> Peek:
+def _under(head: Peek, names: Sequence[str], rows: Sequence[Sequence[str]], *steps: Step) -> Peek:
     cells = [[*row, *repeat("", len(names) - len(row))][: len(names)] for row in rows]
     frame = pl.DataFrame(cells, schema=list(names), orient="row")
     return Peek.of_frame(frame, str(head.path), (*head.steps, *steps))

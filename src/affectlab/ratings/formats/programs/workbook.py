@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, quoted
 from affectlab.ratings.files import SHEET, Peek
 from affectlab.ratings.formats.format import Contents, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.table import PlainTable, called_after_raters, find_one
 from affectlab.ratings.options import ReadOptions, Wide
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
+from affectlab.ratings.wording import SHEETS, one_column_per
 from affectlab.taxonomy import are_labels
 
 
@@ -62,9 +63,9 @@ class Excel(PlainTable):
     def describe(self, head: Peek, options: ReadOptions | None = None) -> Layout:
         found = _of_sheets(head, options or ReadOptions())
         layout = super().describe(head, found.options)
-        why = {SHEET: found.why} if found.why else {}
+        why = {SHEET: SHEETS[found.why]} if found.why else {}
         if found.options.wide != (options or ReadOptions()).wide:
-            why |= dict.fromkeys(layout.labels, "guessed: one column per rater")
+            why |= dict.fromkeys(layout.labels, one_column_per("guessed", "rater"))
         return replace(layout, why={**layout.why, **why})
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:
@@ -73,27 +74,24 @@ class Excel(PlainTable):
             raise InputError(f"{head.path} is no workbook")
         book = head.workbook
         found = _of_sheets(head, options)
-        how = option("format", f"{self.name},sheet=NAME")
-        read = f"sheets {quoted(book.joined)} were" if book.joined else f"sheet '{book.name}' was"
-        left = f"{read} read, and not {quoted(book.others)}" if book.others else ""
+        # A sheet with few columns, as of remarks or codes, holds no answers.
+        least = min(3, len(book.header))
+        answers = self.sheet is None and any(n >= least for n in book.others.values())
+        left = step(
+            StepKind.SHEETS_LEFT,
+            guessed=answers,
+            sheets=book.joined or [book.name],
+            left=book.others,
+            format=self.name,
+            answers=answers,
+        )
         try:
             contents = super().contents(head, found.options, rejects)
         except InputError as error:
-            if not left:
+            if not book.others:
                 raise
-            raise InputError(f"{error}; {left} ({how})") from None
-        steps = [found.step] if found.step else []
-        if left:
-            # A sheet with few columns, as of remarks or codes, holds no answers.
-            least = min(3, len(book.header))
-            answers = self.sheet is None and any(n >= least for n in book.others.values())
-            steps.append(
-                f"{GUESSED}{left}, with other columns; name one ({how}), or give sheets the "
-                "same columns to read them together"
-                if answers
-                else f"{left}; name another ({how})"
-            )
-        contents.history = (*steps, *contents.history)
+            raise InputError(f"{error}; {left.text}") from None
+        contents.history = (*found.steps, *([left] if book.others else []), *contents.history)
         return contents
 
 
@@ -102,7 +100,7 @@ class _Sheets:
     """What the name of a sheet stands for where several are read together."""
 
     options: ReadOptions
-    step: str = ""
+    steps: History = ()
     why: str = ""
     """Why the names of sheets are what they are; empty where the user or nobody says so."""
 
@@ -125,23 +123,28 @@ def _of_sheets(head: Peek, options: ReadOptions) -> _Sheets:
     role, why = "", ""
     if SHEET not in columns.values():
         if over_raters and not labelled:
-            role, why = "label", "columns hold raters"
+            role, why = "label", "raters"
         elif not labelled and are_labels(book.joined):
-            role, why = "label", "sheets are called after emotions"
+            role, why = "label", "emotions"
         elif not rater and options.wide in (None, "labels"):
-            role, why = "rater", "no column names the rater"
-    spread = ""
+            role, why = "rater", "unnamed"
+    spread = False
     if role == "label" and options.wide is None and not (rater or _find("value", head, options)):
         # Stimuli stand in rows and labels on sheets, so that columns can only be those of raters.
         options = replace(options, wide="raters")
-        spread = ", with a column for each rater"
+        spread = True
     if role:
         options = replace(options, columns={**columns, role: SHEET})
-    but = f", but for {quoted(book.partial)}" if book.partial else ""
-    read = f"each as that of one {role}{spread}, since {why}" if role else "one below the other"
-    guess = GUESSED if role or but else ""
-    step = f"{guess}sheets {quoted(book.joined)} have the same columns{but}: they were read {read}"
-    return _Sheets(options, step, why)
+    read = step(
+        StepKind.SHEETS_JOINED,
+        guessed=bool(role or book.partial),
+        sheets=book.joined,
+        partial=book.partial,
+        role=role,
+        why=why,
+        over_raters=spread,
+    )
+    return _Sheets(options, (read,), why)
 
 
 def _find(role: str, head: Peek, options: ReadOptions) -> str | None:

@@ -16,11 +16,21 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Columns, Peek, first_rows, is_numeric, read_columns, read_frame
+from affectlab.ratings.files import (
+    Columns,
+    Peek,
+    Place,
+    first_rows,
+    is_numeric,
+    read_columns,
+    read_frame,
+)
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, json_lines, json_records, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
 from affectlab.taxonomy import load_taxonomy
 
 _TAXONOMY = "emonet_face"
@@ -101,7 +111,7 @@ class _Intensities:
             if label is None:
                 continue
             if value is None:
-                self.rejects.skip(place, "no answer")
+                self.rejects.skip(place, "no answer", kind="no_answer")
             elif not is_numeric(value) or value != value:
                 sentence = f"{label} is {shown(value)}; expected a number from 0 to 7"
                 self.rejects.reject(place, "value not understood", sentence)
@@ -114,7 +124,7 @@ class _Intensities:
         raters: pl.DataFrame,
         options: ReadOptions,
         where: str,
-        history: tuple[str, ...] = (),
+        history: History = (),
     ) -> Contents:
         """Give each intensity a row, with what the columns say of its entry."""
         rows = self.rows
@@ -124,8 +134,7 @@ class _Intensities:
             # One emotion of entries that name none is rated, so that all of them are absent ones.
             label, n = rows[0][1], len(self.unnamed)
             rows += ((entry, label, 0.0) for entry in self.unnamed)
-            noun = "entry names" if n == 1 else "entries name"
-            history += (f"{n:,} {noun} no emotion: {label} = 0, the others absent",)
+            history += (step(StepKind.NO_LABEL_NAMED, n=n, label=label),)
         entry, labels, values = map(list, zip(*rows, strict=True))
         whole = all(value.is_integer() for value in values)
         return Contents(
@@ -134,7 +143,7 @@ class _Intensities:
                 "label": pl.Series("label", labels, dtype=pl.Categorical),
                 "value": pl.Series("value", values),
             },
-            lambda row: f"{self.head.path}, {self.place(entry[row])} ({labels[row]})",
+            lambda row: Place(f"{self.place(entry[row])} ({labels[row]})", self.head.path),
             # In steps of 1 as for people, or without steps when models use none.
             scale=Scale("ordinal", 0.0, 7.0, 1.0) if whole else Scale("interval", 0.0, 7.0),
             taxonomy=_TAXONOMY,
@@ -233,13 +242,13 @@ class EmoNetFaceHq(Format):
             before, in_units = len(found.rows), _UNIT_RATER in (annotators[entry] or "")
             found.add(entry, given, 7.0 if in_units else 1.0)
             scaled += len(found.rows) - before if in_units else 0
-        step = f"ratings of '{_UNIT_RATER}', published from 0 to 1, multiplied by 7: {scaled:,}"
+        done = step(StepKind.MULTIPLIED, rater=_UNIT_RATER, factor=7.0, n=scaled)
         columns = {
             name: column
             for name, column in self.layout.renamed(read.columns).items()
             if name not in self.layout.others
         }
-        where, history = "in column 'annotations'", (step,) if scaled else ()
+        where, history = "in column 'annotations'", (done,) if scaled else ()
         contents = found.contents(columns, raters, options, where, history)
         contents.set_aside = read.set_aside
         return contents
@@ -282,7 +291,7 @@ def _one_row_each(head: Peek, rejects: Rejects, needed: tuple[str, ...]) -> Colu
         "annotations": entries["annotations"],
         **{name: frame[name].gather(entries["row"]) for name in others},
     }
-    return Columns(columns, lambda entry: f"{head.path}, row {rows[entry][0] + 1}")
+    return Columns(columns, lambda entry: Place(f"row {rows[entry][0] + 1}", head.path))
 
 
 def _per_annotator(cell: Any) -> list[tuple[str, dict[str, Any]]] | None:
@@ -454,7 +463,6 @@ class EmoNetFaceScores(Format):
         frame = pl.DataFrame(rows, schema=schema | dict.fromkeys(_PARTS, pl.Float64), orient="row")
         rater = options.rater or _named(options.raters) or head.path.stem
         beside = [part for part in _PARTS[1:] if frame[part].null_count() < frame.height]
-        rest = f"; {' and '.join(map(repr, beside))} not used as answers" if beside else ""
         return Contents(
             {
                 "stimulus": frame["stimulus"].cast(pl.Categorical),
@@ -463,14 +471,14 @@ class EmoNetFaceScores(Format):
                 "value": frame["raw"],
                 **{part: frame[part] for part in _PARTS[1:]},
             },
-            lambda row: f"{head.path}, {frame['place'][row]} ({frame['label'][row]})",
+            lambda row: Place(f"{frame['place'][row]} ({frame['label'][row]})", head.path),
             scale="interval",
             taxonomy=_TAXONOMY,
             raters=_kinds_table({rater: "model"}),
             stimuli=pl.DataFrame(images, infer_schema_length=None).unique(
                 "stimulus", keep="first", maintain_order=True
             ),
-            history=(f"the value is the score 'raw'{rest}",),
+            history=(step(StepKind.SCORE_USED, score="raw", unused=beside),),
             split=False,
             unit="cell",
         )

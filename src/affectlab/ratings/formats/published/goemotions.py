@@ -95,7 +95,7 @@ class GoEmotionsRaw(Format):
         stimuli, steps = attributes("stimulus", stimulus, of_comment)
         return Contents(
             columns,
-            lambda at: f"{read.locate(int(row[at]))} (column '{labels[label[at]]}')",
+            lambda at: read.locate(int(row[at])).then(f" (column '{labels[label[at]]}')"),
             scale=_BINARY,
             taxonomy=self.taxonomy,
             stimuli=stimuli,
@@ -175,7 +175,7 @@ class GoEmotionsSimplified(Texts):
     layout = Layout({"stimulus": "id", "text": "text", "value": "labels"})
     scale = "binary"
     taxonomy = "goemotions"
-    history = ("aggregated by the authors: a label is 1 when at least two raters chose it",)
+    rule = "a label is 1 when at least two raters chose it"
 
     def recognise(self, head: Peek) -> Sure:
         if head.is_table:

@@ -9,10 +9,12 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.codes import encode
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, lines_of, shown
 from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, Step, step
 from affectlab.taxonomy import Taxonomy
 
 _PERSON = ("CITY", "COUN", "SUBJ", "SEX", "AGE", "RELI", "PRAC", "FOCC", "MOCC", "FIEL")
@@ -96,9 +98,9 @@ class Isear(Format):
     >>> file = Path(tempfile.mkdtemp()) / "isear.csv"
     >>> _ = file.write_text("\\n".join(lines))
     >>> r = read_ratings(file)
-    >>> r.stimuli["text"][0], r.label_names, r.history
+    >>> r.stimuli["text"][0], r.label_names, *map(str, r.history)
     ('When I was lost|or thought so.', ('fear',),
-     ("texts that held the separator '|', joined again: 1",))
+     "texts that held the separator '|' were joined again: 1")
     """
 
     keep_non_answers: bool = False
@@ -117,8 +119,8 @@ class Isear(Format):
             try:
                 head.path.read_bytes().decode("utf-8")
             except UnicodeDecodeError:
-                step = "read as Latin-1, since the file is not UTF-8"
-                return replace(head, encoding="latin-1", steps=(step,))
+                done = step(StepKind.ENCODING, encoding="latin-1")
+                return replace(head, encoding="latin-1", steps=(done,))
         return head
 
     def contents(self, head: Peek, options: ReadOptions, rejects: Rejects) -> Contents:  # noqa: ARG002
@@ -128,7 +130,7 @@ class Isear(Format):
         self.layout.check(head, header, "'|'")
         lines: list[int] = []
         reports: list[list[str]] = []
-        rejoined, notes = 0, tuple[str, ...]()
+        rejoined, notes = 0, tuple[Step, ...]()
         for line, record in records:
             fields = record.split("|")
             rejoined += len(fields) > len(header)
@@ -141,7 +143,7 @@ class Isear(Format):
         if not reports:
             raise InputError(f"{head.path} holds no report; expected {len(header)} fields per line")
         if rejoined:
-            notes = (f"texts that held the separator '|', joined again: {rejoined:,}",)
+            notes = (step(StepKind.SEPARATORS_JOINED, n=rejoined),)
         table = dict(zip(header, zip(*reports, strict=True), strict=True))
         table.pop("", None)
         notes += _without_stray_quotes(table)
@@ -163,7 +165,7 @@ class Isear(Format):
                 "label": emotion,
                 "value": pl.Series("value", [1.0]).new_from_index(0, len(reports)),
             },
-            lambda row: f"{head.path}, line {lines[row]}",
+            lambda row: Place(f"line {lines[row]}", head.path),
             scale="binary",
             taxonomy=Taxonomy.from_labels(_EMOTIONS, name="isear"),
             raters=raters,
@@ -201,15 +203,17 @@ def _check_answer(text: str) -> None:
     # á stands where the file had a line break.
     plain = " ".join(_BREAKS.sub(" ", text.casefold().replace("á", " ")).split())
     if _NO_ANSWER.fullmatch(plain):
-        raise Unusable("no answer, such as '[ No response.]'")
+        raise Unusable("no answer, such as '[ No response.]'", kind="no_answer")
     if _ELSEWHERE.fullmatch(plain):
-        raise Unusable("no answer but the name of another, such as 'The same as in shame.'")
+        raise Unusable(
+            "no answer but the name of another, such as 'The same as in shame.'", kind="no_answer"
+        )
 
 
-def _without_stray_quotes(table: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _without_stray_quotes(table: dict[str, tuple[str, ...]]) -> History:
     """Take the end of a quotation off the one field that follows the text."""
     stray = sum(cell.endswith('"') for cell in table["STATE"])
     if not stray:
         return ()
     table["STATE"] = tuple(cell.removesuffix('"') for cell in table["STATE"])
-    return (f"stray quotation marks taken off column STATE: {stray:,}",)
+    return (step(StepKind.QUOTES_REMOVED, column="STATE", n=stray),)

@@ -11,7 +11,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
 from affectlab.ratings.codes import encode
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects, Unusable, attributes, shown
 from affectlab.ratings.options import ReadOptions
@@ -108,7 +108,7 @@ class Socratis(Format):
         stimuli, steps = attributes("stimulus", pairs, {name: frame[name] for name in _FIELDS[:2]})
         return Contents(
             frame.drop("place", *_FIELDS[:2]).to_dict(),
-            lambda row: f"{head.path}, {frame['place'][row]}",
+            lambda row: Place(frame["place"][row], head.path),
             scale="text",
             raters=_people(people),
             stimuli=stimuli,

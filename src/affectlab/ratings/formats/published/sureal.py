@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek, is_numeric
+from affectlab.ratings.files import Peek, Place, is_numeric
 from affectlab.ratings.formats.format import Contents, Format, Layout, Sure, file_format
 from affectlab.ratings.formats.pairs import Comparison, pair_contents
 from affectlab.ratings.formats.records import Rejects, numbered, shown
@@ -108,7 +108,7 @@ class Sureal(Format):
         ]
         return Contents(
             (frame if frame["trial"].max() != 1 else frame.drop("trial")).to_dict(),
-            lambda row: f"{head.path}, {rows[row][4]}",
+            lambda row: Place(rows[row][4], head.path),
             scale=_scale(frame["value"].drop_nans().to_list(), content.get("ref_score")),
             raters=pl.DataFrame(raters, infer_schema_length=None) if raters else None,
             stimuli=_stimuli(names, videos, references, set(frame["stimulus"])),
@@ -168,7 +168,7 @@ def _pairs(head: Peek, videos: Objects, names: list[str], rejects: Rejects) -> C
                 row=row, first=names[number], second=assets[other], judge=subject, choice=choice
             )
         )
-    return pair_contents(comparisons, lambda row: f"{head.path}, {found[row][0]}", path=head.path)
+    return pair_contents(comparisons, lambda row: Place(found[row][0], head.path), path=head.path)
 
 
 def _pair_of(key: Any, score: Any, others: set[Any]) -> tuple[str, int, Any] | None:

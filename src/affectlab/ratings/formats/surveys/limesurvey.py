@@ -19,6 +19,8 @@ from affectlab.ratings.formats.surveys.sheets import (
     Asked,
     Sheet,
 )
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
 
 _OF_PLATFORM = {
     "id", "submitdate", "lastpage", "startlanguage", "seed", "token", "startdate", "datestamp",
@@ -147,7 +149,7 @@ def _with_options(asked: Mapping[str, Asked], columns: Mapping[str, pl.Series]) 
     }
 
 
-def _numbers(read: Columns, asked: Mapping[str, Asked]) -> tuple[Columns, tuple[str, ...]]:
+def _numbers(read: Columns, asked: Mapping[str, Asked]) -> tuple[Columns, History]:
     """Give the codes of answers, such as ``A3``, as the numbers that they hold."""
     coded = [
         name
@@ -166,5 +168,5 @@ def _numbers(read: Columns, asked: Mapping[str, Asked]) -> tuple[Columns, tuple[
         else column
         for name, column in read.columns.items()
     }
-    step = f"codes of answers, such as A1, read as their numbers in {len(coded):,} columns"
-    return Columns(columns, read.locate, read.set_aside, read.typed), (step,)
+    done = step(StepKind.ANSWER_CODES, n=len(coded))
+    return Columns(columns, read.locate, read.set_aside, read.typed), (done,)

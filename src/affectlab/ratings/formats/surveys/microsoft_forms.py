@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from affectlab.core.words import option
 from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
 from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.surveys.sheets import PLATFORM, AnswerSheets, Asked, Sheet
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess
 
 _FIRST = (
     ("id", "start time", "completion time", "email", "name"),
@@ -88,18 +88,14 @@ class MicrosoftForms(AnswerSheets):
             name: Asked(name.strip(), text=name.strip()) for name in names if name not in unused
         }
         repeated = _repeated(list(asked))
-        steps: tuple[str, ...] = ()
+        steps: History = ()
         if repeated:
             asked |= {
                 name: replace(asked[name], question=question, loop=number)
                 for name, (question, number) in repeated.items()
             }
-            turned = option("format", f"{self.name},questions=[NAME]")
             first = next(iter(repeated))
-            steps = (
-                f"{GUESSED}questions are repeated, as '{first}2' is of '{first}', and their number "
-                f"stands for what was shown ({turned} names other questions)",
-            )
+            steps = (guess(StepKind.NUMBERED_QUESTIONS, question=first, format=self.name),)
         return Sheet(read, asked, unused, rater=person, steps=steps)
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import polars as pl
 
 from affectlab.core.errors import unknown_name
-from affectlab.core.words import option
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.files import Columns, Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
@@ -17,7 +16,8 @@ from affectlab.ratings.formats.records import Rejects
 from affectlab.ratings.formats.shown import find_stimulus
 from affectlab.ratings.formats.surveys.sheets import PLATFORM, AnswerSheets, Asked, Sheet
 from affectlab.ratings.formats.table import find_one
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess
 
 _CHECKBOX = re.compile(r"(?P<field>[a-z][a-z0-9_]*?)___(?P<code>\w+)")
 _CHOICE = re.compile(r"(?P<field>.*?)\s*\(choice=(?P<code>.*)\)\s*", re.DOTALL)
@@ -97,7 +97,7 @@ class RedCap(AnswerSheets):
                 asked[name] = Asked(match["field"], match["code"], text=match["field"], option=True)
         instance = next((name for name in names if _folded(name) in _INSTANCE), None)
         events = [name for name in names if _folded(name) in _EVENTS]
-        steps: tuple[str, ...] = ()
+        steps: History = ()
         if stimulus is not None:
             shown = read.columns[stimulus].is_not_null()
             asked = {
@@ -108,9 +108,7 @@ class RedCap(AnswerSheets):
                 if name != stimulus
             }
             if self.stimulus is None:
-                how = option("format", f"{self.name},stimulus=NAME")
-                said = f"field '{stimulus}' names what each instance is about"
-                steps = (f"{GUESSED}{said} ({how} names another field)",)
+                steps = (guess(StepKind.INSTANCE_FIELD, field=stimulus, format=self.name),)
         elif instance is not None:
             events.append(instance)
         session = None

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.words import option, plural, quoted
+from affectlab.core.words import option, quoted
 from affectlab.ratings.attributes import PERSONAL, asked_of
 from affectlab.ratings.build import is_number, words_of
 from affectlab.ratings.files import Columns, Peek, read_columns, typed_column
@@ -21,8 +21,9 @@ from affectlab.ratings.formats.records import Rejects, numbered
 from affectlab.ratings.formats.shown import is_media
 from affectlab.ratings.formats.table import meant
 from affectlab.ratings.options import ReadOptions
-from affectlab.ratings.schema import GUESSED
-from affectlab.ratings.wordings import is_no_answer
+from affectlab.ratings.response_words import is_no_answer
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, guess, step
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 PLATFORM = "of the platform"
@@ -53,7 +54,6 @@ _LONGEST_CHOICE = 40
 _SENTENCE = 4
 """Words that questions must share for what differs to be what they are about."""
 _AROUND = " -?!.,:;\"'"
-_IN_WORDS = "stimuli are called as the words of the questions name them"
 _SURE = ";"
 """What stands between choices and in none."""
 
@@ -88,7 +88,7 @@ class Sheet:
     """Columns that never do, and why; what is left describes the person."""
     rater: str | None = None
     """Column that names the person; without one, people are numbered."""
-    steps: tuple[str, ...] = ()
+    steps: History = ()
     session: pl.Series | None = None
     """What tells several sheets of one person apart."""
     sessions: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ class SheetLayout(Layout):
 
     about: Mapping[str, tuple[str, str | None]]
     """Stimulus and label of each column of answers, also of those made of a column of the file."""
-    steps: tuple[str, ...] = ()
+    steps: History = ()
     """What was decided without the user, for the history."""
 
 
@@ -199,7 +199,7 @@ class AnswerSheets(Format, ABC):
         texts = {layout.about[one][0]: asked[one].text for one in names if not asked[one].loop}
         return Contents(
             answers,
-            lambda at: f"{given.locate(at % height)}, column '{columns_of[at // height]}'",
+            lambda at: given.locate(at % height).then(f", column '{columns_of[at // height]}'"),
             scale=self.scale,
             raters=_one_each(pl.DataFrame(described)),
             stimuli=asked_of(texts),
@@ -309,7 +309,7 @@ class AnswerSheets(Format, ABC):
 
     def _about(
         self, asked: Mapping[str, Asked]
-    ) -> tuple[dict[str, tuple[str, str | None]], tuple[str, ...]]:
+    ) -> tuple[dict[str, tuple[str, str | None]], History]:
         """Give stimulus and label of each column of answers."""
         parts = list(asked.values())
         about: dict[str, tuple[str, str | None]] = {}
@@ -326,33 +326,31 @@ class AnswerSheets(Format, ABC):
         lone = len({one.question for one in parts}) == len(parts)
         crossed = crossed_names([_in_words(one) for one in parts]) if lone else None
         if crossed is not None and self.rows is None:
-            kept = option("format", f"{self.name},rows=labels")
-            said = "the words of the questions name what was shown, and what was asked of it"
-            step = f"{GUESSED}{said} ({kept} takes questions as stimuli)"
-            return dict(zip(asked, crossed, strict=True)), (step,)
+            cross = guess(StepKind.QUESTIONS_CROSS, format=self.name)
+            return dict(zip(asked, crossed, strict=True)), (cross,)
         if not any(one.row for one in parts):
             names = _stimuli_in_words(parts, files=True)
-            steps = (_IN_WORDS,) if names else ()
+            steps = (step(StepKind.QUESTIONS_NAME_STIMULI),) if names else ()
             return {n: (names.get(q := one.question, q), None) for n, one in asked.items()}, steps
         several = len({one.question for one in parts}) > 1
-        named: tuple[str, ...] = ()
+        named: History = ()
         if self.rows == "labels" or (self.rows is None and _rows_are_labels(parts)):
-            way, other = "labels, and questions as stimuli", "stimuli"
+            rows = "labels"
             names = _stimuli_in_words(parts)
-            named = (_IN_WORDS,) if names else ()
+            named = (step(StepKind.QUESTIONS_NAME_STIMULI),) if names else ()
             about = {
                 name: (names.get(one.question, one.question), one.row or "answer")
                 for name, one in asked.items()
             }
         else:
-            way, other = "stimuli" + ", and questions as labels" * several, "labels"
+            rows = "stimuli"
             about = {
                 name: (one.row or one.question, one.question if several else None)
                 for name, one in asked.items()
             }
-        turn = f"; {option('format', f'{self.name},rows={other}')} takes them as {other}"
-        turned = f"rows of matrices were taken as {way}{turn if self.rows is None else ''}"
-        return about, (turned, *named)
+        other = self.name if self.rows is None else ""
+        taken = step(StepKind.MATRIX_ROWS, rows=rows, several=several, format=other)
+        return about, (taken, *named)
 
 
 def _about_something(sheet: Sheet, names: Sequence[str], rejects: Rejects) -> Columns:
@@ -429,10 +427,7 @@ def _with_choices(sheet: Sheet, patterns: Sequence[str], separator: str | None) 
             )
     steps = sheet.steps
     if guessed and separator is None:
-        steps += (
-            f"{GUESSED}cells of {quoted(guessed)} hold several choices, each of them yes or no "
-            f"({option('separator', '')} takes each cell as one answer)",
-        )
+        steps += (guess(StepKind.SETS_IN_CELLS, columns=guessed),)
     read = replace(sheet.read, columns=made)
     return replace(sheet, read=read, asked=asked, steps=steps, split=split)
 
@@ -703,17 +698,20 @@ def _said(
     raters: Sequence[str],
     unused: Mapping[str, str],
     stimulus: str | None,
-) -> tuple[str, ...]:
+) -> History:
     stimuli, labels = ({pair[at] for pair in about.values()} for at in (0, 1))
-    each = "" if labels == {None} else f", {plural(len(labels), 'label')}"
-    n_stimuli = plural(len(stimuli), "stimulus", "stimuli")
-    if stimulus is not None:
-        n_stimuli = f"stimuli in '{stimulus}'"
-    steps = [f"{plural(len(about), 'column')} with answers: {n_stimuli}{each}"]
+    steps = [
+        step(
+            StepKind.SURVEY_COLUMNS,
+            n=len(about),
+            n_stimuli=len(stimuli),
+            n_labels=0 if labels == {None} else len(labels),
+            stimulus=stimulus or "",
+        )
+    ]
     if raters:
-        steps.append(f"{plural(len(raters), 'column')} about the raters: {quoted(raters)}")
+        steps.append(step(StepKind.RATER_COLUMNS, columns=raters))
     if unused:
-        reasons = Counter(unused.values())
-        counted = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-        steps.append(f"{plural(len(unused), 'column')} without ratings: {counted}")
+        why = Counter(unused.values())
+        steps.append(step(StepKind.UNUSED_COLUMNS, reasons=why.keys(), counts=why.values()))
     return tuple(steps)

@@ -29,8 +29,6 @@ from affectlab.ratings.formats.table.plain import (
     with_answers_spread as with_answers_spread,
 )
 from affectlab.ratings.formats.table.wide import (
-    ABSENT_IS_ZERO as ABSENT_IS_ZERO,
-    EMPTY_CELLS as EMPTY_CELLS,
     WideLayout as WideLayout,
 )
 

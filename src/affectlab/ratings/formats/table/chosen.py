@@ -11,11 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, plural
+from affectlab.core.words import option
 from affectlab.ratings.build import MISSING, is_nearly_number, joined_step, words_of
 from affectlab.ratings.files import Locate, OnBad
 from affectlab.ratings.scale import Scale, folded
-from affectlab.ratings.schema import GUESSED, SetAside
+from affectlab.ratings.schema import AsideKind, SetAside, StepKind
+from affectlab.ratings.steps import History, Step, guess
 
 ROWS = "row"
 """In place of a separator: each chosen category stands in a row of its own."""
@@ -36,7 +37,7 @@ class Chosen:
     columns: dict[str, pl.Series]
     locate: Locate
     set_aside: tuple[SetAside, ...]
-    history: tuple[str, ...]
+    history: History
 
 
 def find_separator(column: pl.Series) -> str | None:
@@ -76,7 +77,7 @@ def find_separator(column: pl.Series) -> str | None:
     return None
 
 
-def none_chosen(column: pl.Series) -> tuple[Scale, str] | None:
+def none_chosen(column: pl.Series) -> tuple[Scale, Step] | None:
     """Tell that ``none`` is what was chosen, and not that there is no answer.
 
     It is where it is written small, as no program writes a missing value, among other words.
@@ -107,11 +108,8 @@ def none_chosen(column: pl.Series) -> tuple[Scale, str] | None:
     order = kept.unique(maintain_order=True)
     if len(order) > _MOST_CATEGORIES:
         return None
-    said = (
-        f"{GUESSED}'none' is a category, which {plural(count, 'answer')} name; if it stands for no "
-        f"answer, say so ({option('missing_codes', ['none'])})"
-    )
-    return replace(Scale.nominal(tuple(order)), declared=False), said
+    scale = replace(Scale.nominal(tuple(order)), declared=False)
+    return scale, guess(StepKind.NONE_IS_CATEGORY, n=count)
 
 
 def several_rows(columns: Mapping[str, pl.Series], value: str, keys: Sequence[str]) -> bool:
@@ -161,7 +159,7 @@ def choices(
         no_answer = [row for row, cell in enumerate(given.to_list()) if _is_missing(cell)]
     else:
         no_answer = [row for row, cell in enumerate(cells) if cell is None]
-    aside += _aside("no answer (an empty cell)", no_answer, locate)
+    aside += _aside("no answer (an empty cell)", no_answer, locate, "no_answer")
     rows = np.array([row for row, cell in enumerate(cells) if cell is not None], dtype=np.intp)
     position: dict[str, int] = {}
     names: list[str] = []
@@ -210,8 +208,10 @@ def _joined_rows(
     return joined, repeats
 
 
-def _aside(reason: str, rows: list[int], locate: Locate) -> list[SetAside]:
-    found = SetAside.of(reason, rows, lambda row: locate(row).rpartition(", ")[2])
+def _aside(
+    reason: str, rows: list[int], locate: Locate, kind: AsideKind = "unusable"
+) -> list[SetAside]:
+    found = SetAside.of(reason, rows, lambda row: locate(row).inside, kind=kind)
     return [found] if rows else []
 
 

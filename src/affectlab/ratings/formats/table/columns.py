@@ -76,6 +76,36 @@ _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")
 """Names of the rater where each row is the sheet of one rater, and only there."""
 
 
+class NoColumn(InputError):
+    """No column is found for a role that a table needs.
+
+    Parameters
+    ----------
+    where
+        The file.
+    role
+        The role.
+    header
+        The columns there are.
+    why
+        What the file seems to hold instead.
+    """
+
+    def __init__(self, where: str, role: str, header: Sequence[str], why: str = "") -> None:
+        one = f", or one for all rows ({option('rater', 'NAME')})" if role == "rater" else ""
+        # What most likely helps comes first: a file may have a hundred columns to list.
+        super().__init__(
+            f"{where}: no column for the {role}; expected '{role}', or its name "
+            f"({option('columns', {role: 'NAME'})}){one}{f'; {why}' if why else ''}; "
+            f"found: {', '.join(header)}"
+        )
+        self.where, self.role, self.header = where, role, header
+
+    def because(self, why: str) -> NoColumn:
+        """Say what the file seems to hold instead."""
+        return NoColumn(self.where, self.role, self.header, why)
+
+
 def find_columns(
     header: Sequence[str],
     named: Mapping[str, str] | None,
@@ -156,11 +186,7 @@ def find_columns(
                 f"{where}: there is only one column, {header[0]!r}; expected at least "
                 f"{', '.join(needed)}, {way}"
             )
-        one = f", or one for all rows ({option('rater', 'NAME')})" if role == "rater" else ""
-        raise InputError(
-            f"{where}: no column for the {role}; expected '{role}', or its name "
-            f"({option('columns', {role: 'NAME'})}){one}; found: {', '.join(header)}"
-        )
+        raise NoColumn(where, role, header)
     return {role: found[role] for role in ROLES if role in found}
 
 

@@ -24,7 +24,7 @@ from affectlab.ratings.formats.table.columns import (
 )
 from affectlab.ratings.formats.table.crossed import crossings
 from affectlab.ratings.formats.table.lexicon import meant
-from affectlab.ratings.wordings import is_no_answer
+from affectlab.ratings.response_words import is_no_answer
 from affectlab.taxonomy import Taxonomy, list_taxonomies, load_taxonomy
 
 Kind = Literal["none", "numbers", "files", "mails", "texts", "words"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, plural, quoted
+from affectlab.core.words import quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import MISSING, is_number, words_of
 from affectlab.ratings.files import Columns, commas_step, with_points
@@ -23,6 +24,7 @@ from affectlab.ratings.formats.table.chosen import (
 )
 from affectlab.ratings.formats.table.columns import (
     DIMENSIONS,
+    NoColumn,
     find_chosen,
     find_columns,
     find_one,
@@ -35,7 +37,9 @@ from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions, Wide
 from affectlab.ratings.scale import Scale, folded
-from affectlab.ratings.schema import GUESSED, PRACTICE, ROW_COLUMNS
+from affectlab.ratings.schema import PRACTICE, ROW_COLUMNS, StepKind
+from affectlab.ratings.steps import History, Step, guess, step
+from affectlab.ratings.wording import WHY
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 _NUMBERS = ("value", "rt_ms")
@@ -71,7 +75,7 @@ class LongLayout(Layout):
     """What parts several chosen categories; None: each answer is one."""
     free_text: bool = False
     """Whether texts are the answers although nobody said so."""
-    steps: tuple[str, ...] = ()
+    steps: History = ()
     """What was decided without the user, for the history."""
 
 
@@ -91,7 +95,7 @@ def describe_long(
     roles = _roles(columns, options, source, delimiter)
     named = options.columns or {}
     why = {
-        column: "you say so" if named.get(role) == column else "its name"
+        column: WHY["user" if named.get(role) == column else "name"]
         for role, column in roles.items()
     }
     steps = _giving_way(roles["stimulus"], list(columns), named)
@@ -101,7 +105,7 @@ def describe_long(
     roles, intended = _without_intended(columns, roles, named)
     steps += intended
     if intended:
-        why[label] = "each stimulus has one, and answers are such words"
+        why[label] = WHY["intended"]
     told = {"text", "label"} & named.keys() or of_texts
     by_name = find_one("value", list(columns)) or named.get("value")
     if of_texts and by_name is None and {"text", "value"} <= roles.keys() and "label" not in roles:
@@ -110,18 +114,14 @@ def describe_long(
     if not told and by_name is None:
         roles, free_text = _answers(columns, roles, source)
         if free_text:
-            steps.append(
-                f"{GUESSED}column '{roles['text']}' holds free answers in words, since no column "
-                f"holds values; say so ({option('scale', 'text')}), or name the column of values "
-                f"({option('columns', {'value': 'NAME'})})"
-            )
-            why[roles["text"]] = "no column holds values, and its texts differ within a stimulus"
+            steps.append(guess(StepKind.FREE_TEXT, column=roles["text"]))
+            why[roles["text"]] = WHY["text"]
         else:
-            why[roles["value"]] = "no column is called like one of values"
-    roles, step = _rated(columns, roles, named)
-    if step:
-        steps.append(f"{GUESSED}{step}")
-        why[roles["stimulus"]] = step
+            why[roles["value"]] = WHY["no value"]
+    roles, rated = _rated(columns, roles, named)
+    if rated:
+        steps.append(rated)
+        why[roles["stimulus"]] = rated.text
     if not {"session", "trial"} & roles.keys() and "value" in roles:
         keys = [roles[role] for role in (*_OF_ONE_ANSWER, "label") if role in roles]
         repeats = find_repeats(
@@ -132,30 +132,23 @@ def describe_long(
             sessions=by_name is not None,
         )
         if repeats is not None:
-            role, name, step = repeats
-            roles[role], why[name] = name, step.removeprefix(GUESSED)
-            steps.append(step)
+            role, name, again = repeats
+            roles[role], why[name] = name, again.text
+            steps.append(again)
     if not told and by_name is None and options.separator is None:
-        roles, step = _strengths(columns, roles)
-        if step:
-            steps.append(f"{GUESSED}{step}")
-            why[roles["label"]] = why[roles["value"]] = step
+        roles, strong = _strengths(columns, roles)
+        if strong:
+            steps.append(strong)
+            why[roles["label"]] = why[roles["value"]] = strong.text
     separator = options.separator
     if "value" in roles and separator is None and "label" not in roles and not options.scale:
         separator = _separator(columns, roles)
         _check_chosen(columns, roles, separator, source)
         if separator is not None:
-            how = (
-                "each stands in a row of its own"
-                if separator == ROWS
-                else "cells are lists"
-                if separator == "list"
-                else f"{separator!r} parts them"
-            )
-            said = f"column '{roles['value']}' holds several chosen categories: {how}"
+            facts = {"column": roles["value"], "separator": separator}
             certain = separator in ("list", ";", "|")
-            steps.append(said if certain else f"{GUESSED}{said}")
-            why[roles["value"]] = f"several chosen categories: {how}"
+            steps.append(step(StepKind.SEVERAL_CHOSEN, guessed=not certain, **facts))
+            why[roles["value"]] = steps[-1].text
     steps += _practice(columns, roles)
     if separator is None and "value" in roles:
         if by_name is None:
@@ -172,21 +165,20 @@ def describe_long(
     )
 
 
-def _giving_way(stimulus: str, header: Sequence[str], named: Mapping[str, str]) -> list[str]:
+def _giving_way(stimulus: str, header: Sequence[str], named: Mapping[str, str]) -> list[Step]:
     """Say where the column of stimuli is not the one that its name alone would tell."""
     first = find_one("stimulus", header, taken=named.values())
     if "stimulus" in named or first in (None, stimulus):
         return []
-    said = f"column '{stimulus}' is the stimulus and '{first}' is not, as no rater has it twice"
-    return [f"{GUESSED}{said}"]
+    return [guess(StepKind.STIMULUS_NOT_FIRST, stimulus=stimulus, other=first)]
 
 
 def _strengths(
     columns: Mapping[str, pl.Series], roles: dict[str, str]
-) -> tuple[dict[str, str], str]:
+) -> tuple[dict[str, str], Step | None]:
     """Take how strong a category is as the answer, where raters have a row for each of several."""
     if "value" not in roles or "label" in roles:
-        return roles, ""
+        return roles, None
     keys = [columns[roles[role]].cast(pl.String) for role in _OF_ONE_ANSWER if role in roles]
     strong = [
         name
@@ -197,17 +189,14 @@ def _strengths(
         and (folded_name(name) in _STRENGTHS or _differs(column, *keys))
     ]
     if len(strong) != 1 or _separator(columns, roles) != ROWS:
-        return roles, ""
-    step = (
-        f"raters have several rows about a stimulus, so column '{roles['value']}' says what the "
-        f"numbers of column '{strong[0]}' are about"
-    )
-    return {**roles, "label": roles["value"], "value": strong[0]}, step
+        return roles, None
+    changed = {"label": roles["value"], "value": strong[0]}
+    return {**roles, **changed}, guess(StepKind.STRENGTHS, **changed)
 
 
 def _without_intended(
     columns: Mapping[str, pl.Series], roles: dict[str, str], named: Mapping[str, str]
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, str], list[Step]]:
     """Take what a stimulus was meant to show out of the labels, where answers say it, too.
 
     It is where each stimulus has one, and answers are words among which these words are.
@@ -225,16 +214,12 @@ def _without_intended(
     per_stimulus = pairs.group_by("s").agg(pl.col("l").n_unique())["l"]
     if len(asked) < 2 or not asked & answered or (per_stimulus > 1).any():
         return roles, []
-    called = " as 'intended'" if {"label", "intended"} & {*columns} == {"label"} else ""
-    step = (
-        f"{GUESSED}column '{roles['label']}' has one word for each stimulus, and answers are such "
-        f"words: it describes the stimulus{called}; if it is what was asked about, say so "
-        f"({option('columns', {'label': roles['label']})})"
-    )
-    return {role: name for role, name in roles.items() if role != "label"}, [step]
+    renamed = {"label", "intended"} & {*columns} == {"label"}
+    done = guess(StepKind.INTENDED, column=roles["label"], renamed=renamed)
+    return {role: name for role, name in roles.items() if role != "label"}, [done]
 
 
-def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
+def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[Step]:
     """Say which columns look like ratings beside the chosen category, and are not taken as such."""
     others = [
         name
@@ -245,17 +230,10 @@ def _left_over(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> li
             or (find_chosen([name]) and _differs(column, columns[roles["stimulus"]]))
         )
     ]
-    if not others:
-        return []
-    category = f"{roles['value']}=nominal:NAME,NAME"
-    return [
-        f"{GUESSED}only column '{roles['value']}' holds answers; if {quoted(others)} do so, too, "
-        f"say that there is a column for each label ({option('wide', 'labels')}, "
-        f"{option('scale', category)})"
-    ]
+    return [guess(StepKind.ONLY_ANSWERS, column=roles["value"], others=others)] if others else []
 
 
-def _other_values(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
+def _other_values(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[Step]:
     """Say which other columns are called like answers."""
     others = [
         name
@@ -265,10 +243,7 @@ def _other_values(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) ->
     ]
     if not others:
         return []
-    return [
-        f"{GUESSED}column '{roles['value']}' holds the answers, and {quoted(others)} beside it "
-        f"describe them; if it is another, say so ({option('columns', {'value': others[0]})})"
-    ]
+    return [guess(StepKind.ANSWERS_DESCRIBED, column=roles["value"], others=others)]
 
 
 def _check_chosen(
@@ -302,7 +277,7 @@ def _check_chosen(
         )
 
 
-def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[str]:
+def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> list[Step]:
     """Say which column tells trials of practice from others, and is not taken to do so."""
     for name, column in columns.items():
         if "trial_kind" in roles or name in roles.values():
@@ -313,12 +288,7 @@ def _practice(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> lis
         words = column.cast(pl.String).str.strip_chars().str.to_lowercase()
         count = int(words.is_in(_YES if flag else [*_PRACTICE]).sum())
         if 0 < count < len(words):
-            named = option("columns", {"trial_kind": name})
-            verb = "counts" if count == 1 else "count"
-            return [
-                f"{GUESSED}{plural(count, 'row')} of practice by column '{name}' {verb} as "
-                f"answers; if they are none, call the others main, and name the column ({named})"
-            ]
+            return [guess(StepKind.PRACTICE_COUNTS, n=count, column=name)]
     return []
 
 
@@ -381,28 +351,19 @@ def _roles(
         stimulus = None if "stimulus" in named else find_stimulus(columns, named.values())
         told = named if stimulus is None else {"stimulus": stimulus, **named}
         found = find_columns(header, told, where=source, delimiter=delimiter)
-    except InputError as error:
+    except NoColumn as error:
         deviations = {"sd", "std", "stdev"}
         if not any(deviations & {*words_in(re.sub(r"[A-Z]+\d+", "", name))} for name in header):
             # Questionnaires number variables: SD01.
             raise
-        # What most likely helps comes first: a file may have a hundred columns to list.
-        what, found_word, columns_found = str(error).partition("; found:")
-        raise InputError(
-            f"{what}; it seems to hold means and standard deviations, where the answers of single "
-            f"raters are needed{found_word}{columns_found}"
+        raise error.because(
+            "it seems to hold means and standard deviations, where the answers of single raters "
+            "are needed"
         ) from None
     if "text" in found and "value" not in found and _asks_for_values(options):
         # Without values a column of texts is taken as the answers; here it cannot be.
-        raise _no_values(source, header)
+        raise NoColumn(source, "value", header)
     return found
-
-
-def _no_values(source: str, header: Sequence[str]) -> InputError:
-    return InputError(
-        f"{source}: no column for the value; expected 'value', or its name "
-        f"({option('columns', {'value': 'NAME'})}); found: {', '.join(header)}"
-    )
 
 
 def _answers(
@@ -432,29 +393,29 @@ def _answers(
         others = {role: column for role, column in roles.items() if role != "value"}
         return {**others, "label": roles["value"]}, True
     if shared and not differ:
-        raise _no_values(source, list(columns))
+        raise NoColumn(source, "value", list(columns))
     return roles, True
 
 
 def _rated(
     columns: Mapping[str, pl.Series], roles: dict[str, str], named: Mapping[str, str]
-) -> tuple[dict[str, str], str]:
+) -> tuple[dict[str, str], Step | None]:
     """Take what comes back as the stimulus where the identifier numbers the rows.
 
     It is the text, or the one column of words of which each rater has no value twice.
     """
     if "value" not in roles or {"stimulus", "text"} & named.keys():
-        return roles, ""
+        return roles, None
     numbering = folded_name(roles["stimulus"]) == "id" and "label" not in roles
     stimulus = columns[roles["stimulus"]]
     if not (numbering or "text" in roles) or stimulus.n_unique() < len(stimulus):
-        return roles, ""
+        return roles, None
     if "text" in roles:
         back = [roles["text"]]
     else:
         rater = columns[roles["rater"]].cast(pl.String).alias("r")
         if rater.n_unique() == len(rater):
-            return roles, ""
+            return roles, None
         words = (name for name in columns if name not in roles.values())
         back = [
             name
@@ -464,17 +425,14 @@ def _rated(
             and not pl.DataFrame([rater, columns[name].alias("c")]).is_duplicated().any()
         ]
     if len(back) != 1:
-        return roles, ""
+        return roles, None
     given = columns[back[0]].drop_nulls()
     if given.n_unique() > 0.9 * len(given):
-        return roles, ""
-    what = "the texts" if "text" in roles else f"the values of '{back[0]}'"
-    step = (
-        f"column '{roles['stimulus']}' numbers the rows and {what} come back, so column "
-        f"'{back[0]}' is the stimulus"
-    )
+        return roles, None
+    of_texts = "text" in roles
+    done = guess(StepKind.ROWS_NUMBERED, number=roles["stimulus"], stimulus=back[0], texts=of_texts)
     others = {role: column for role, column in roles.items() if role not in ("stimulus", "text")}
-    return {"stimulus": back[0], **others}, step
+    return {"stimulus": back[0], **others}, done
 
 
 def _separator(columns: Mapping[str, pl.Series], roles: Mapping[str, str]) -> str | None:
@@ -556,7 +514,7 @@ def blanked(
 
 def _rated_texts(
     columns: dict[str, pl.Series], options: ReadOptions
-) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+) -> tuple[pl.DataFrame | None, History]:
     """Take texts out of the columns when they are what was rated and not what was answered.
 
     They are when there are values, and all answers about a stimulus come with the same text.
@@ -567,11 +525,10 @@ def _rated_texts(
     if texts is None or texts.height == len(columns["stimulus"]):
         return None, ()
     del columns["text"]
-    step = "column 'text' has one text per stimulus: it was taken as what was rated"
-    return texts, (step,)
+    return texts, (step(StepKind.TEXTS_RATED, column="text"),)
 
 
-def _read_commas(columns: dict[str, pl.Series]) -> tuple[str, ...]:
+def _read_commas(columns: dict[str, pl.Series]) -> History:
     """Put points in the place of decimal commas, and say where."""
     found = {name: with_points(columns[name]) for name in _NUMBERS if name in columns}
     pointed = {name: column for name, column in found.items() if column is not None}
@@ -608,7 +565,7 @@ def called_after_raters(header: Sequence[str]) -> list[str]:
 
 def guess_wide(
     columns: Mapping[str, pl.Series], options: ReadOptions
-) -> tuple[ReadOptions, str] | None:
+) -> tuple[ReadOptions, Step] | None:
     """Tell that a table is wide where its columns plainly say so, and which of them describe.
 
     Either columns name both stimulus and rater, and what is left are columns of numbers, one for
@@ -651,13 +608,6 @@ def guess_wide(
     if not rated:
         return None
     others = [*text, *(name for name in rest if name not in rated)]
-    said = f"columns of numbers hold ratings, one label each: {quoted(rated)}"
-    said += "".join(
-        f"; {one.removeprefix(GUESSED)}" for one in _giving_way(stimulus, header, named)
-    )
-    if described:
-        verb = "describes" if len(described) == 1 else "describe"
-        said += f"; {quoted(described)} {verb}, as each rater or stimulus has one value"
     words = [
         name
         for name in others
@@ -667,10 +617,10 @@ def guess_wide(
         and _differs(columns[name], columns[stimulus])
         and _differs(columns[name], columns[rater])
     ]
-    if words:
-        verb = "varies" if len(words) == 1 else "vary"
-        said += f"; {quoted(words)} beside {verb} as answers do, and describe them here"
-    return _read_over("labels", options, others), said
+    facts: dict[str, Any] = {"columns": rated, "described": described, "varying": words}
+    for one in _giving_way(stimulus, header, named):
+        facts |= dict(one.facts)
+    return _read_over("labels", options, others), guess(StepKind.NUMBERS_ARE_LABELS, **facts)
 
 
 def _read_over(wide: Wide, options: ReadOptions, attributes: Sequence[str]) -> ReadOptions:
@@ -683,7 +633,7 @@ def _category_and_dimensions(
     options: ReadOptions,
     roles: Mapping[str, str],
     rest: Sequence[str],
-) -> tuple[ReadOptions, str] | None:
+) -> tuple[ReadOptions, Step] | None:
     """Take a chosen category and dimensions that differ within stimuli as answers, one label each.
 
     A column of numbers that is called after a dimension is no answer where each stimulus has one.
@@ -706,8 +656,7 @@ def _category_and_dimensions(
         scales = replace(scales, by_label={**scales.by_label, chosen: known})
     others = [name for name in rest if name not in (chosen, *asked)]
     read = replace(_read_over("labels", options, others), scale=scales)
-    labels = quoted([chosen, *asked])
-    return read, f"a category and dimensions were asked for, one label each: {labels}"
+    return read, guess(StepKind.CATEGORY_AND_DIMENSIONS, columns=[chosen, *asked])
 
 
 def _is_numbered_stimulus(name: str) -> bool:

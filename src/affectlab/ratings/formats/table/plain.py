@@ -9,7 +9,6 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from affectlab.core.errors import InputError, check_choices
-from affectlab.core.words import option, quoted
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import is_number
 from affectlab.ratings.codes import as_categories
@@ -33,7 +32,8 @@ from affectlab.ratings.formats.table.wide import (
     with_decimal_points,
 )
 from affectlab.ratings.options import EACH_ROW, ReadOptions, Wide
-from affectlab.ratings.schema import GUESSED, RATER_KNOWN
+from affectlab.ratings.schema import RATER_KNOWN, StepKind
+from affectlab.ratings.steps import History, guess, step
 
 _LANGUAGE_MODEL = (
     r"(?i)^(?:chat)?gpt-?[345]\S*$"
@@ -79,8 +79,8 @@ class PlainTable(Format):
             contents = read_long(given, layout, options, source, decimal_commas=table.commas)
             rater_column = layout.roles["rater"]
         if rater_column is not None:
-            contents.raters, step = _models(contents, rater_column, options)
-            contents.history += step
+            contents.raters, models = _models(contents, rater_column, options)
+            contents.history += models
         counted = isinstance(layout, WideLayout) and layout.across == "category"
         if counted or given.anonymous or options.rater == EACH_ROW:
             names = as_categories(contents.columns["rater"]).unique(maintain_order=True)
@@ -102,7 +102,7 @@ class Understood:
     given: Columns
     options: ReadOptions
     """The same with what was guessed."""
-    guess: tuple[str, ...]
+    guess: History
     layout: LongLayout | WideLayout
     commas: bool
     """Whether a comma between digits is a decimal comma."""
@@ -198,17 +198,12 @@ def _has_commas(given: Columns, head: Peek, options: ReadOptions) -> bool:
     return not given.typed and head.separator == ";" and not options.scale.categories
 
 
-def _told(
-    columns: dict[str, pl.Series], options: ReadOptions
-) -> tuple[ReadOptions, tuple[str, ...]]:
+def _told(columns: dict[str, pl.Series], options: ReadOptions) -> tuple[ReadOptions, History]:
     """Say of a table that it is wide where that is plain and nobody said it."""
     if options.wide is not None:
         return options, ()
-    guess = guess_wide(columns, options)
-    if guess is None:
-        return options, ()
-    read, said = guess
-    return read, (f"{GUESSED}{said}",)
+    guessed = guess_wide(columns, options)
+    return (options, ()) if guessed is None else (guessed[0], (guessed[1],))
 
 
 def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
@@ -229,7 +224,7 @@ def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
 
 def _models(
     contents: Contents, rater_column: str, options: ReadOptions
-) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+) -> tuple[pl.DataFrame | None, History]:
     """Take raters as models that stand in a column called ``model``, or are called after one.
 
     That is unless a kind is said. Their names become a table of raters with a kind; what the user
@@ -244,20 +239,15 @@ def _models(
     if given is not None and {"rater", "rater_kind"} <= set(given.columns):
         told = given.filter(pl.col("rater_kind").is_not_null())["rater"].cast(pl.String)
         names = names.filter(~names.is_in(told.implode()))
-    said = f"raters are models, since they stand in column '{rater_column}'"
+    done = step(StepKind.MODELS_BY_COLUMN, column=rater_column)
     if not names_models(rater_column):
         names = names.filter(names.str.contains(_LANGUAGE_MODEL))
-        called = names.head(3).to_list()
-        given_table = option("raters", "FILE")
-        said = (
-            f"{GUESSED}{quoted(called)} {'is a model' if len(called) == 1 else 'are models'}, "
-            f"by name; if not, give a table of raters with a column rater_kind ({given_table})"
-        )
+        done = guess(StepKind.MODELS_BY_NAME, names=names.head(3))
     if len(names) == 0:
         return raters, ()
     table = pl.DataFrame([names.alias("rater")]).with_columns(rater_kind=pl.lit("model"))
     every = combine_tables("rater", [table, raters])
-    return every, (said,)
+    return every, (done,)
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:

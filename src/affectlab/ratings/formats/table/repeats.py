@@ -8,7 +8,8 @@ import polars as pl
 
 from affectlab.ratings.build import is_nearly_number
 from affectlab.ratings.formats.table.columns import find_one, find_shown, folded_name, words_in
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import Step, guess
 
 _TRIALS = {
     *("attempt", "completion", "draw", "generation", "iteration", "rep", "repeat", "repetition"),
@@ -54,7 +55,7 @@ def find_repeats(
     *,
     asked_in_rows: bool = False,
     sessions: bool = True,
-) -> tuple[str, str, str] | None:
+) -> tuple[str, str, Step] | None:
     """Find the column that tells answers of a rater to one question apart where some are repeated.
 
     Parameters
@@ -72,7 +73,7 @@ def find_repeats(
 
     Returns
     -------
-    Its role, its name, and what to say of the guess; None where no answer is repeated, or no column
+    Its role, its name, and the step of the guess; None where no answer is repeated, or no column
     tells them apart by few values and a name that says so.
     """
     free = [name for name in columns if name not in taken and name.strip()]
@@ -99,17 +100,14 @@ def find_repeats(
         if role == "at":
             if not _are_moments(told, keys, name):
                 continue
-            said = f"column '{name}' says when a rater answered the same question again"
-            return role, name, f"{GUESSED}{said}, so answers are traces"
+            return role, name, guess(StepKind.TIMES_COLUMN, column=name)
         if 2 * told[name].n_unique() > told.height:
             continue
         if role != "label":
-            said = f"column '{name}' tells answers of a rater to the same question apart"
-            return role, name, f"{GUESSED}{said}, so it is the {role}"
+            return role, name, guess(StepKind.OCCASION_COLUMN, column=name, role=role)
         sets = told.group_by(keys).agg(pl.col(name).sort().str.join("\0"))[name]
         if sets.n_unique() == 1 and not is_nearly_number(told[name][0]):
-            said = f"raters have a row for each value of column '{name}'"
-            return role, name, f"{GUESSED}{said}, so it is the label"
+            return role, name, guess(StepKind.LABEL_COLUMN, column=name)
     return None
 
 

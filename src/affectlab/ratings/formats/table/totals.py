@@ -74,7 +74,9 @@ def without_totals(given: Columns) -> Columns:
             break
     else:
         return given
-    aside = SetAside.of("it sums up the rows above", [*range(last, height)], given.place)
+    aside = SetAside.of(
+        "it sums up the rows above", [*range(last, height)], given.place, kind="total"
+    )
     columns = {name: column.head(last) for name, column in given.columns.items()}
     return replace(given, columns=columns, set_aside=(*given.set_aside, aside))
 

@@ -15,7 +15,7 @@ from affectlab.core.words import option, plural, quoted
 from affectlab.ratings.attributes import PERSONAL, rated_texts
 from affectlab.ratings.build import parse_values, words_of
 from affectlab.ratings.codes import as_categories
-from affectlab.ratings.files import Columns, Locate, commas_step, typed_column, with_points
+from affectlab.ratings.files import Columns, Locate, Place, commas_step, typed_column, with_points
 from affectlab.ratings.formats.format import Contents, Layout
 from affectlab.ratings.formats.table.chosen import choices, find_separator, none_chosen
 from affectlab.ratings.formats.table.columns import (
@@ -31,8 +31,10 @@ from affectlab.ratings.formats.table.lexicon import meant
 from affectlab.ratings.formats.table.repeats import find_repeats, find_stimulus
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import GUESSED, ROW_COLUMNS, Unit
+from affectlab.ratings.schema import ROW_COLUMNS, StepKind, Unit
+from affectlab.ratings.steps import History, Step, guess, step
 from affectlab.ratings.table import Ratings
+from affectlab.ratings.wording import WHY, one_column_per
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
 # What the columns of a wide table are: roles, attributes, or what the ratings are spread over.
@@ -94,7 +96,7 @@ class WideLayout(Layout):
     """What is called as the columns are: these, or parts of their names."""
     attributes: tuple[str, ...]
     """Columns that describe the rater or the stimulus, which their values tell."""
-    steps: tuple[str, ...]
+    steps: History
     """What was decided without the user, for the history."""
 
 
@@ -110,7 +112,7 @@ class _Finder:
         self.columns, self.header = columns, list(columns)
         self.options, self.source = options, source
         self.named = dict(options.columns or {})
-        self.steps: list[str] = []
+        self.steps: list[Step] = []
         self.wide = ""
         roles = ("stimulus", "rater", "label", *ROW_COLUMNS)
         for role, column in self.named.items():
@@ -210,8 +212,7 @@ def describe_wide(
     steps, taken = find.steps, set(roles.values())
     nameless = _nameless(columns, taken, source)
     if nameless is not None:
-        what = f"'{nameless}'" if nameless.strip() else "has no name and"
-        steps.append(f"the first column {what} only tells rows apart: it was left out")
+        steps.append(step(StepKind.ROW_NUMBERS, column=nameless))
     attributes = list(options.attributes or ())
     for name in attributes:
         if name not in columns or name == nameless:
@@ -228,14 +229,14 @@ def describe_wide(
         left = [n for n in columns if n not in {*taken, *attributes, nameless, *rest}]
         attributes += left
         if left:
-            steps.append(_said(left, across))
+            steps.append(step(StepKind.ATTRIBUTE_COLUMNS, columns=left, across=across))
     elif options.attributes is None:
         told = _told_attributes(columns, rest, across, options)
         attributes += told
         rest = [name for name in rest if name not in told]
         _check_few_described(columns, told, rest, roles, across, source)
         if told:
-            steps.append(_said(told, across))
+            steps.append(step(StepKind.ATTRIBUTE_COLUMNS, columns=told, across=across))
     if not rest:
         raise find.error(f"no column is left that could be a {across}")
     if not asked:
@@ -243,21 +244,21 @@ def describe_wide(
         cross = crossed_dimensions(rest) if across == "stimulus" else None
         if cross is not None:
             called, asked = map(list, cross)
-            steps.append(f"{GUESSED}{_crosses(called, asked, across)}")
-    steps.append(_listed(rest, across))
+            steps.append(replace(_crosses(called, asked, across), guessed=True))
+    steps.append(step(StepKind.RATED_COLUMNS, columns=rest, across=across))
     separator = None
     if not asked and "label" not in roles:
         separator, several = _separated([columns[name] for name in rest], across, options)
         steps += several
     named = options.columns or {}
-    why = {c: "you say so" if named.get(r) == c else "its name" for r, c in roles.items()}
+    why = {c: WHY["user" if named.get(r) == c else "name"] for r, c in roles.items()}
     how = "guessed" if guessed else "found" if options.wide == "auto" else "you say"
-    why |= dict.fromkeys(rest, f"{how}: one column per {across}")
+    why |= dict.fromkeys(rest, one_column_per(how, across))
     return WideLayout(
         roles,
         why=why,
         labels=tuple(rest),
-        unused={} if nameless is None else {nameless: "it only tells rows apart"},
+        unused={} if nameless is None else {nameless: WHY["rows"]},
         across=across,
         wide=find.wide,
         separator=separator,
@@ -296,12 +297,9 @@ def _crossing(
     return columns, ones, labels
 
 
-def _crosses(called: Sequence[str], asked: Sequence[str], across: str) -> str:
-    ones, labels = list(dict.fromkeys(called)), list(dict.fromkeys(asked))
-    return (
-        f"names of columns cross {plural(len(ones), across, PLURAL[across])} ({_names(ones)}) and "
-        f"{plural(len(labels), 'label')} ({_names(labels)})"
-    )
+def _crosses(called: Sequence[str], asked: Sequence[str], across: str) -> Step:
+    names, labels = dict.fromkeys(called), dict.fromkeys(asked)
+    return step(StepKind.NAMES_CROSS, across=across, names=names, labels=labels)
 
 
 def _told_kind(find: _Finder) -> str:
@@ -310,16 +308,17 @@ def _told_kind(find: _Finder) -> str:
     rater = find.rater(stimulus)
     survey = next((n for n in find.header if n.strip().casefold() in _SURVEY), None)
     if rater is None and survey is not None:
-        kind, why = "stimuli", f"column '{survey}' says that each row is the sheet of one rater"
+        kind, why = "stimuli", "survey"
     elif rater is None:
-        kind, why = "raters", "no column names the rater"
+        kind, why = "raters", "no rater"
     elif stimulus is not None:
-        kind, why = "labels", f"column '{rater}' names the rater"
+        kind, why = "labels", "rater"
     elif _are_labels(find, rater):
-        kind, why = "labels", "the columns are labels of a taxonomy"
+        kind, why = "labels", "taxonomy"
     else:
-        kind, why = "stimuli", f"column '{rater}' names the rater and none the stimulus"
-    find.steps.append(f"read as one column per {_ACROSS[kind]}: {why}")
+        kind, why = "stimuli", "rater alone"
+    column = (survey if why == "survey" else rater) or ""
+    find.steps.append(step(StepKind.WIDE_KIND, across=_ACROSS[kind], why=why, column=column))
     return kind
 
 
@@ -356,8 +355,7 @@ def _over_raters(find: _Finder) -> None:
         if not free:
             raise find.missing("stimulus", "raters")
         stimulus = free[0]
-        which = f"column '{stimulus}'" if stimulus.strip() else "the column without a name"
-        find.steps.append(f"{which} was taken as the stimulus")
+        find.steps.append(step(StepKind.ROLE_TAKEN, column=stimulus, role="stimulus"))
     find.take("stimulus", stimulus)
 
 
@@ -380,7 +378,7 @@ def _over_stimuli(find: _Finder) -> None:
     if rater is None:
         rater = next((name for name in find.header if name.strip().casefold() == "id"), None)
         if rater is not None and rater not in find.taken:
-            find.steps.append(f"column '{rater}' was taken as the rater")
+            find.steps.append(step(StepKind.ROLE_TAKEN, column=rater, role="rater"))
     if rater is None:
         raise find.missing("rater", "stimuli")
     find.take("rater", rater)
@@ -459,9 +457,6 @@ def _n_missing(column: pl.Series, words: tuple[str, ...]) -> int:
 _LISTED = 30
 _MOST_CHOICES = 21
 """Values of a question with given answers; a question with more is open, or no question."""
-ABSENT_IS_ZERO = "absent = 0"
-"""How the step begins that says that labels left out were taken as 0."""
-EMPTY_CELLS = "empty cells"
 
 
 @dataclass(kw_only=True)
@@ -483,9 +478,7 @@ class Long(Contents):
         missing answers, or empty rows at the end.
         """
         aside = [
-            part
-            for part in ratings.set_aside
-            if part.unit == "cell" and not part.reason.startswith("no answer")
+            part for part in ratings.set_aside if part.unit == "cell" and part.kind != "no_answer"
         ]
         lost = sum(part.count for part in aside)
         if not self.n_across or lost <= ratings.n_rows:
@@ -494,7 +487,7 @@ class Long(Contents):
             raise InputError(
                 f"{ratings.source}: {plural(ratings.n_rows, 'answer')} could be read, and "
                 f"{plural(lost, 'cell')} could not ({'; '.join(map(str, aside))}); "
-                f"{'; '.join(self.history)}; say which columns describe "
+                f"{'; '.join(map(str, self.history))}; say which columns describe "
                 f"({option('attributes', ['NAME', 'NAME'])})"
             )
 
@@ -549,11 +542,11 @@ def unpivot(
     if across == "label" and options.absent == "zero":
         # The row says that the rater saw the stimulus, also where no cell of it is filled in.
         rated, n_empty = _with_zeros(rated)
-        steps.append(f"{ABSENT_IS_ZERO}, as asked: {EMPTY_CELLS} filled with 0: {n_empty:,}")
+        steps.append(step(StepKind.CELLS_FILLED, n=n_empty, value=0.0, by="asked"))
     repeated["value"] = _stacked(rated)
 
-    def locate(row: int) -> str:
-        return f"{given.locate(row % n_rows)}, column '{rest[row // n_rows]}'"
+    def locate(row: int) -> Place:
+        return given.locate(row % n_rows).then(f", column '{rest[row // n_rows]}'")
 
     if across == "category":
         return _votes(repeated, layout, locate, steps, source)
@@ -586,7 +579,7 @@ def _votes(
     repeated: dict[str, pl.Series],
     layout: WideLayout,
     locate: Locate,
-    steps: list[str],
+    steps: list[Step],
     source: str,
 ) -> Long:
     """Give each vote a row; whoever gave it is nobody else, as far as the counts say."""
@@ -607,11 +600,10 @@ def _votes(
     columns = {name: column.gather(rows) for name, column in repeated.items()}
     columns["rater"] = pl.Series([f"vote {k + 1}" for k in range(len(rows))], dtype=pl.String)
     columns["value"] = columns.pop("category")
-    said = f"{plural(len(rows), 'vote')} of nobody known: each is taken as a rater of its own"
     return Long(
         columns=columns,
         locate=lambda row: locate(int(rows[row])),
-        history=(*steps, said),
+        history=(*steps, step(StepKind.VOTES, n=len(rows))),
         across="category",
         n_across=0,
         scale=replace(Scale.nominal(layout.called), declared=False),
@@ -620,7 +612,7 @@ def _votes(
 
 def _separated(
     rated: Sequence[pl.Series], across: str, options: ReadOptions
-) -> tuple[str | None, list[str]]:
+) -> tuple[str | None, list[Step]]:
     """Tell what parts several categories in the cells of raters, where the user does not say it."""
     if options.separator is not None or across == "label" or options.scale:
         return options.separator or None, []
@@ -628,9 +620,7 @@ def _separated(
     found = find_separator(pl.concat(cells)) if len(cells) == len(rated) else None
     if found is None:
         return None, []
-    how = "are lists" if found == "list" else f"hold several categories, parted by {found!r}"
-    other = option("separator", "")
-    return found, [f"{GUESSED}cells {how}; if each is one category, say so ({other})"]
+    return found, [guess(StepKind.CELLS_HOLD_SETS, separator=found)]
 
 
 def _with_sets(long: Long, separator: str, options: ReadOptions) -> Long:
@@ -646,20 +636,16 @@ def _with_sets(long: Long, separator: str, options: ReadOptions) -> Long:
     )
 
 
-def _models(names: Sequence[str]) -> tuple[pl.DataFrame | None, list[str]]:
+def _models(names: Sequence[str]) -> tuple[pl.DataFrame | None, list[Step]]:
     """Take raters that are called as models are as such."""
     models = [name for name in dict.fromkeys(names) if "model" in meant(name)]
     if not models:
         return None, []
     table = pl.DataFrame({"rater": models}).with_columns(rater_kind=pl.lit("model"))
-    are = "is a model" if len(models) == 1 else "are models"
-    return table, [
-        f"{GUESSED}{quoted(models)} {are}, by name; if not, give a table of raters with a column "
-        f"rater_kind ({option('raters', 'FILE')})"
-    ]
+    return table, [guess(StepKind.MODELS_BY_NAME, names=models)]
 
 
-def _ticked(columns: list[pl.Series]) -> tuple[list[pl.Series], list[str]]:
+def _ticked(columns: list[pl.Series]) -> tuple[list[pl.Series], list[Step]]:
     """Read marks in boxes as yes, where nothing else stands in any of them."""
     marks = {mark for column in columns for mark in words_of(column.unique())}
     if not marks or not marks <= _TICKS:
@@ -668,9 +654,7 @@ def _ticked(columns: list[pl.Series]) -> tuple[list[pl.Series], list[str]]:
         column.cast(pl.String).str.strip_chars().replace(dict.fromkeys(marks, "yes"))
         for column in columns
     ]
-    return read, [
-        f"{GUESSED}marks ({quoted(sorted(marks))}) mean yes, since nothing else was answered"
-    ]
+    return read, [guess(StepKind.TICKS, marks=sorted(marks))]
 
 
 def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
@@ -754,13 +738,6 @@ def _most_alike(columns: list[pl.Series]) -> int:
     return most if most > 1 else 0
 
 
-def _said(names: list[str], across: str) -> str:
-    shown = ", ".join(f"'{name}'" for name in names)
-    if len(names) == 1:
-        return f"column {shown} was taken as an attribute, not as a {across}"
-    return f"columns {shown} were taken as attributes, not as {PLURAL[across]}"
-
-
 def _taken(name: str, across: str, header: list[str], source: str) -> str:
     """Say that an attribute has the name of a role, or that the table is not wide at all."""
     if {across, "value"} <= set(header):
@@ -769,13 +746,6 @@ def _taken(name: str, across: str, header: list[str], source: str) -> str:
             f"leave out {option('wide')}; expected a column for each {across} with it"
         )
     return f"{source}: attribute column '{name}' has the name of a role"
-
-
-def _listed(names: list[str], across: str) -> str:
-    """Say which columns hold ratings, so that one that does not belong there is seen."""
-    if len(names) == 1:
-        return f"one column was taken as a {across}: {_names(names)}"
-    return f"{len(names):,} columns were taken as {PLURAL[across]}: {_names(names)}"
 
 
 def _names(names: Sequence[str]) -> str:

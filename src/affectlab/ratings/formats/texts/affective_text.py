@@ -58,7 +58,7 @@ class AffectiveText(Intensities):
     emotions = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
     layout = Layout({"stimulus": "id", "text": "instance"}, labels=emotions, stimuli=("valence",))
     scale = "0-100 interval"
-    history = ("aggregated by the authors: means of several raters",)
+    rule = "means of several raters"
 
     def recognise(self, head: Peek) -> Sure:
         return Sure.if_(not head.is_binary and _START.match(head.text))

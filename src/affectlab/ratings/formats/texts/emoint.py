@@ -59,7 +59,7 @@ class EmoInt(Intensities):
     )
     emotions = ("anger", "fear", "joy", "sadness")
     scale = "0-1 interval"
-    history = ("aggregated by the authors: intensities from best-worst comparisons",)
+    rule = "intensities from best-worst comparisons"
 
     def recognise(self, head: Peek) -> Sure:
         first = head.first_line.split("\t")

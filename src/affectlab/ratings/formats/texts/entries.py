@@ -12,12 +12,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.ratings.files import Peek
+from affectlab.ratings.files import Peek, Place
 from affectlab.ratings.formats.format import Contents, Format, Sure
 from affectlab.ratings.formats.records import Rejects, Unusable, lines_of, shown
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import DeclaredScales
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import History, step
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
 
@@ -44,7 +46,7 @@ class Texts(Format, ABC):
     """Categories of the one answer; labels where there is a scale of values."""
     rater: ClassVar[str] = "consensus"
     """The one voice that all answers are of, where neither :meth:`entry` nor the user names one."""
-    history: ClassVar[tuple[str, ...]] = ()
+    rule: ClassVar[str] = ""
     """What the authors did with the answers."""
     unit: ClassVar[str] = "line"
     """What a record is in the file."""
@@ -52,6 +54,10 @@ class Texts(Format, ABC):
     def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[int, Any]]:  # noqa: ARG002
         """Give the records of a file with their numbers: its lines, unless said otherwise."""
         return lines_of(head)
+
+    @property
+    def _history(self) -> History:
+        return (step(StepKind.AGGREGATED_BY_AUTHORS, rule=self.rule),) if self.rule else ()
 
     @abstractmethod
     def entry(self, head: Peek, number: int, record: Any) -> Text:
@@ -104,12 +110,12 @@ class Texts(Format, ABC):
         )
         return Contents(
             {"stimulus": stimulus.gather(row), "rater": rater.gather(row), **answers},
-            lambda at: f"{head.path}, {places[int(row[at])]}",
+            lambda at: Place(places[int(row[at])], head.path),
             scale=scale,
             taxonomy=taxonomy,
             raters=raters,
             stimuli=stimuli.unique("stimulus", keep="first", maintain_order=True),
-            history=() if unnamed and options.rater is not None else self.history,
+            history=() if unnamed and options.rater is not None else self._history,
             typed=True,
             split=False,
         )
@@ -162,7 +168,7 @@ class Intensities(Texts):
         if not (low is not None and high is not None and low < cut <= high):
             raise InputError(f"cut = {cut}: expected a number above {low:g}, up to {high:g}")
         values = np.where(np.isnan(ratings.value), np.nan, ratings.value >= cut)
-        return ratings.with_values(values, Scale.binary(), step=f"yes from {cut:g} on")
+        return ratings.with_values(values, Scale.binary(), step=step(StepKind.CUT, value=cut))
 
 
 class Tabbed(Texts):

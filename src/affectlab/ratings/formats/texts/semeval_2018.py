@@ -45,7 +45,7 @@ class SemEval2018(Tabbed):
     )
     layout = Layout({"stimulus": "ID", "text": "Tweet"}, labels=emotions)
     scale = "binary"
-    history = ("aggregated by the authors: a label is 1 when two of seven raters chose it",)
+    rule = "a label is 1 when two of seven raters chose it"
 
     def entry(self, head: Peek, number: int, record: dict[str, str]) -> Text:  # noqa: ARG002
         cells = [record[name].strip() for name in self.emotions]

@@ -44,7 +44,7 @@ class Ssec(Texts):
     layout = Layout({"text": "tweet"}, labels=_COLUMNS)
     emotions = tuple(name.lower() for name in _COLUMNS)
     scale = "binary"
-    history = ("aggregated by the authors: the threshold stands in the name of the file",)
+    rule = "the threshold stands in the name of the file"
 
     def recognise(self, head: Peek) -> Sure:
         first = head.first_line.split("\t")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from affectlab.core.errors import check_choice, unknown_name
 from affectlab.ratings.files import Peek
 from affectlab.ratings.formats.format import Layout, Sure, file_format
-from affectlab.ratings.formats.records import Rejects, json_lines, shown
+from affectlab.ratings.formats.records import Rejects, numbered_json_lines, shown
 from affectlab.ratings.formats.texts.entries import Intensities, Text
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.table import Ratings
@@ -72,7 +72,7 @@ class UnifiedEmotion(Intensities):
         stimuli=(*_ABOUT, *_VAD),
         others=("emotions",),
     )
-    history = ("aggregated and mapped to common emotions by Bostan and Klinger",)
+    rule = "mapped to common emotions by Bostan and Klinger"
     source: str | None = None
 
     def recognise(self, head: Peek) -> Sure:
@@ -85,8 +85,8 @@ class UnifiedEmotion(Intensities):
 
     def records(self, head: Peek, rejects: Rejects) -> Iterator[tuple[int, Any]]:
         counted: Counter[str] = Counter()
-        for place, entry in json_lines(head, rejects):
-            number = int(place.removeprefix("line "))
+        for number, entry in numbered_json_lines(head, rejects):
+            place = f"line {number}"
             problem = self._problem(entry)
             if problem is not None:
                 rejects.reject(place, "entry not understood", problem)

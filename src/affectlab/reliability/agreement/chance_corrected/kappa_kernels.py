@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.compiled import kernel
 from affectlab.core.compiled.bits import count_ones
-from affectlab.core.types import Floats
+from affectlab.core.types import Floats, Ints
 
 
 @kernel
@@ -230,3 +230,140 @@ def kappa_of_counts(
         se[k] = np.sqrt(spread * (total - 1) / total)
         if fourth > 0.0:
             freedom[k] = min(max(spread**2 / fourth - 1.0, least), total - 1.0)
+
+
+# Pairs of raters in rows of draws, from lists of what both answered.
+
+
+@kernel
+def list_shared(
+    start: Ints,
+    item: NDArray[np.int32],
+    value: Floats,
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    where: Ints,
+    out_item: NDArray[np.int32],
+    out_first: Floats,
+    out_second: Floats,
+) -> None:
+    """List the items that both raters of each pair answered, with the two answers.
+
+    Parameters
+    ----------
+    start
+        Where the answers of each rater start, shape (raters + 1,).
+    item, value
+        Items, rising within a rater, and answers, shape (answers,).
+    first, second
+        The raters of each pair, shape (pairs,).
+    where
+        Where the list of each pair starts, shape (pairs + 1,).
+    out_item, out_first, out_second
+        Overwritten, shape (all shared,).
+    """
+    for p in range(first.size):
+        a, b = start[first[p]], start[second[p]]
+        end_a, end_b = start[first[p] + 1], start[second[p] + 1]
+        at = where[p]
+        while a < end_a and b < end_b:
+            if item[a] == item[b]:
+                out_item[at] = item[a]
+                out_first[at] = value[a]
+                out_second[at] = value[b]
+                at += 1
+                a += 1
+                b += 1
+            elif item[a] < item[b]:
+                a += 1
+            else:
+                b += 1
+
+
+@kernel
+def quadratic_lanes(
+    where: Ints,
+    item: NDArray[np.int32],
+    x: Floats,
+    y: Floats,
+    weights: Floats,
+    kappa: Floats,
+) -> None:
+    """Compute quadratic kappa of every pair from lists of shared items, one row of draws per lane.
+
+    Parameters
+    ----------
+    where, item, x, y
+        What :func:`list_shared` gave.
+    weights
+        Shape (items, lanes).
+    kappa
+        Overwritten: shape (pairs, lanes), ``nan`` where both raters are constant and equal.
+    """
+    lanes = weights.shape[1]
+    n, sx, sy = np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    squares, products = np.empty(lanes), np.empty(lanes)
+    for p in range(where.size - 1):
+        n[:] = 0.0
+        sx[:] = 0.0
+        sy[:] = 0.0
+        squares[:] = 0.0
+        products[:] = 0.0
+        for k in range(where[p], where[p + 1]):
+            row = weights[item[k]]
+            a, b = x[k], y[k]
+            both, product = a * a + b * b, a * b
+            for lane in range(lanes):
+                w = row[lane]
+                n[lane] += w
+                sx[lane] += w * a
+                sy[lane] += w * b
+                squares[lane] += w * both
+                products[lane] += w * product
+        for lane in range(lanes):
+            cross = 2.0 * sx[lane] * sy[lane]
+            spread = n[lane] * squares[lane] - cross
+            shared = 2.0 * n[lane] * products[lane] - cross
+            tiny = 1e-12 * n[lane] * squares[lane]
+            kappa[p, lane] = shared / spread if spread > tiny else np.nan
+
+
+@kernel
+def nominal_lanes(
+    where: Ints,
+    item: NDArray[np.int32],
+    x: Floats,
+    y: Floats,
+    n_levels: int,
+    weights: Floats,
+    kappa: Floats,
+) -> None:
+    """Compute unweighted kappa of every pair from lists of shared items, one row per lane.
+
+    Parameters are those of :func:`quadratic_lanes`; answers are levels from 0.
+    """
+    lanes = weights.shape[1]
+    of_x, of_y = np.empty((n_levels, lanes)), np.empty((n_levels, lanes))
+    n, agreed = np.empty(lanes), np.empty(lanes)
+    for p in range(where.size - 1):
+        n[:] = 0.0
+        agreed[:] = 0.0
+        of_x[:] = 0.0
+        of_y[:] = 0.0
+        for k in range(where[p], where[p + 1]):
+            row = weights[item[k]]
+            a, b = int(x[k]), int(y[k])
+            for lane in range(lanes):
+                w = row[lane]
+                n[lane] += w
+                of_x[a, lane] += w
+                of_y[b, lane] += w
+            if a == b:
+                for lane in range(lanes):
+                    agreed[lane] += row[lane]
+        for lane in range(lanes):
+            chance = 0.0
+            for level in range(n_levels):
+                chance += of_x[level, lane] * of_y[level, lane]
+            room = n[lane] * n[lane] - chance
+            kappa[p, lane] = (n[lane] * agreed[lane] - chance) / room if room > 0.0 else np.nan

@@ -36,7 +36,7 @@ def run(  # type: ignore[no-untyped-def]
     code: int = 0,
 ):
     frames = () if verb in ("jnd-scores", "jnd-steps") else ("--frames", folder / "frames.csv")
-    given = ("analyze", verb, folder / file, *frames, "--n-boot", 100)
+    given = ("face-expressions", verb, folder / file, *frames, "--n-boot", 100)
     return run_here(*given, *more, code=code, width=140)
 
 
@@ -169,7 +169,7 @@ def test_hostile_options(folder: Path, verb: str, more: tuple[str, ...], said: s
 
 def test_hostile_files(folder: Path) -> None:
     scores = folder / "scores.csv"
-    bare = run_here("analyze", "sampling-interval", scores, code=2, width=140).stderr
+    bare = run_here("face-expressions", "sampling-interval", scores, code=2, width=140).stderr
     assert "--frames frames.csv" in bare
     frames = pl.read_csv(folder / "frames.csv")
     frames.drop("time_ms").write_csv(folder / "frames.csv")

@@ -1,4 +1,4 @@
-"""``affectlab rate hinted``: what it says, writes and refuses."""
+"""``affectlab emonet-face hinted``: what it says, writes and refuses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rate(folder: Path, *more: object, code: int = 0) -> str:
     done = run_here(
-        *("rate", "hinted", folder / "plan.toml", "--out", folder / "big"),
+        *("emonet-face", "hinted", folder / "plan.toml", "--out", folder / "big"),
         *("--annotator", "mine", "--set", "size=32", *more),
         code=code,
     )
@@ -65,7 +65,7 @@ def rate(folder: Path, *more: object, code: int = 0) -> str:
 
 def test_a_whole_loop(folder: Path) -> None:
     said = run_here(
-        *("rate", "hinted", folder / "plan.toml", "--out", folder / "big"),
+        *("emonet-face", "hinted", folder / "plan.toml", "--out", folder / "big"),
         *("--annotator", "mine", "--set", "size=32"),
     )
     assert "2 of 3 labels covered after" in said.stdout
@@ -89,7 +89,7 @@ def test_a_whole_loop(folder: Path) -> None:
 
 def test_again_and_further(folder: Path) -> None:
     first = json.loads(rate(folder, "--rounds", 1, "--json"))
-    assert first["schema"] == "affectlab/rate-hinted/1"
+    assert first["schema"] == "affectlab/emonet-face-hinted/1"
     assert first["result"]["n_rounds"] == 1
     assert first["result"]["stopped"] == "all 1 round of the plan are over"
     ledger = folder / "big" / "ledger.jsonl"
@@ -131,7 +131,7 @@ def test_files_that_are_not_there(folder: Path) -> None:
 
 def ask_model(folder: Path, url: str, *more: object, code: int = 0) -> str:
     done = run_here(
-        *("rate", "hinted", folder / "plan.toml", "--out", folder / "big", "--model", MODEL),
+        *("emonet-face", "hinted", folder / "plan.toml", "--out", folder / "big", "--model", MODEL),
         *("--base-url", url, "--set", "size=32", *more),
         code=code,
         FAKE_API_KEY="fake-secret-key-0123456789",
@@ -160,11 +160,11 @@ class TestModels:
     def test_a_budget_in_dollars(self, folder: Path) -> None:
         with FakeServer(lambda _: values(Awe=3)) as server:
             refused = ask_model(folder, server.url, "--budget-usd", 5, code=2)
-            assert "--price-in and --price-out" in refused
+            assert "price_in= and price_out=" in refused
             # Said before any picture is made.
             assert not (folder / "big").exists()
             assert server.calls == []
-            priced = ("--price-in", 1000, "--price-out", 1000)
+            priced = ("--config", "price_in=1000", "--config", "price_out=1000")
             stopped = ask_model(folder, server.url, "--budget-usd", 9, *priced, code=2)
             assert "without an answer" in stopped
             assert 0 < len(server.calls) < 6
@@ -174,7 +174,14 @@ class TestModels:
 
     def test_a_budget_in_tokens_and_settings(self, folder: Path) -> None:
         with FakeServer(lambda _: values(Awe=3)) as server:
-            more = ("--budget-tokens", 9_000, "--max-tokens", 333, "--temperature", "default")
+            more = (
+                "--config",
+                f"budget_tokens={9_000}",
+                "--config",
+                "max_tokens=333",
+                "--temperature",
+                "default",
+            )
             assert "without an answer" in ask_model(folder, server.url, *more, code=2)
             assert server.calls[0].body["max_tokens"] == 333
             assert "temperature" not in server.calls[0].body
@@ -199,12 +206,12 @@ class TestModels:
             stopped = ask_model(folder, server.url, code=2)
             assert "in round 1 cannot be used" in stopped
             assert "given up" not in stopped
-            assert "--again refused" in stopped
+            assert "--config again=refused" in stopped
             asked = len(server.calls)
             assert ask_model(folder, server.url, code=2) == stopped
             assert len(server.calls) == asked
             state["ill"] = False
-            done = ask_model(folder, server.url, "--again", "refused")
+            done = ask_model(folder, server.url, "--config", "again=refused")
         assert "every label has its target" in done
         assert "given up" not in done
 

@@ -19,7 +19,7 @@ Form: TypeAlias = Literal["nominal", "binary", "scale"]
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class ScoreRows:
     """Answers, one row per rater and stimulus, sorted by rater, then stimulus."""
 
     raters: tuple[str, ...]
@@ -52,7 +52,7 @@ class Panel:
         """Whether a row says yes to several labels, so that a stimulus has a set of classes."""
         return self.form != "scale" and bool(((self.scores == 1).sum(axis=1) > 1).any())
 
-    def on_stimuli(self, stimuli: Sequence[str]) -> Panel:
+    def on_stimuli(self, stimuli: Sequence[str]) -> ScoreRows:
         """Keep the rows of some stimuli, and code them in the order given."""
         code = places_in(stimuli, self.stimuli)
         found = code[self.stimulus] if len(code) else np.zeros(0, dtype=np.int64)
@@ -67,13 +67,15 @@ class Panel:
             unmapped=self.unmapped[rows],
         )
 
-    def with_labels(self, labels: Sequence[str], scores: Floats, unmapped: Bools | None) -> Panel:
+    def with_labels(
+        self, labels: Sequence[str], scores: Floats, unmapped: Bools | None
+    ) -> ScoreRows:
         """Give the rows other labels, with their scores."""
         missed = self.unmapped if unmapped is None else self.unmapped | unmapped
         return replace(self, labels=tuple(labels), scores=scores, unmapped=missed)
 
 
-def panel_of(ratings: Ratings) -> Panel:
+def score_rows(ratings: Ratings) -> ScoreRows:
     """Bring the answers of a table into rows of scores.
 
     Of repeated answers of a rater to the same stimulus and label, the first counts.
@@ -109,7 +111,7 @@ def panel_of(ratings: Ratings) -> Panel:
         scores = ballots.value
     order = np.argsort(ballots.rater, kind="stable")
     form: Form = scale.kind if scale.kind in ("nominal", "binary") else "scale"
-    return Panel(
+    return ScoreRows(
         answers.raters,
         answers.rater_kinds,
         answers.units,

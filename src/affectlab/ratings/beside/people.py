@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -16,7 +16,8 @@ from affectlab.core.files.toml import read_toml
 from affectlab.core.words import on_command_line, option, quoted, shown
 from affectlab.ratings.codes import encode
 from affectlab.ratings.scale import folded
-from affectlab.ratings.schema import GUESSED
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import Step, guess, step
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import MappingFile, list_taxonomies, load_taxonomy
 
@@ -98,15 +99,16 @@ def same_labels(
     return {}
 
 
-def words_for_labels(named: Mapping[str, str], label_map: Mapping[str, str] | None) -> str:
+def words_for_labels(named: Mapping[str, str], label_map: Mapping[str, str] | None) -> Step:
     """Say which labels were called as people's."""
-    pairs = [f"'{own}' is '{people}'" for own, people in named.items() if own != people]
+    other = {own: people for own, people in named.items() if own != people}
+    pairs: dict[str, Any] = {"words": other.keys(), "labels": other.values()}
     if label_map is not None:
-        return f"labels of models as given: {', '.join(pairs)}"
-    said = option("label_map", ",".join(f"{own}={people}" for own, people in named.items()))
+        return step(StepKind.LABELS_GIVEN, **pairs)
+    given = option("label_map", ",".join(f"{own}={people}" for own, people in named.items()))
     if not on_command_line():
-        said = f"read_models(…, {said}) says it"
-    return f"{GUESSED}labels of models are words for people's: {', '.join(pairs)} ({said})"
+        given = f"read_models(…, {given})"
+    return guess(StepKind.LABELS_MATCHED, **pairs, given=given)
 
 
 def beside_people(
@@ -134,9 +136,9 @@ def with_labels_of(
             f"{table.source}: two labels of models would be {twice!r}; expected one for each"
         )
     scales = dict(zip(names, scales.values(), strict=True))
-    step = words_for_labels(named, label_map)
+    done = words_for_labels(named, label_map)
     return table._derive(
-        replace(body, label=body.label.rename(names)), scales=scales, steps=(step,)
+        replace(body, label=body.label.rename(names)), scales=scales, steps=(done,)
     )
 
 
@@ -150,14 +152,14 @@ def with_question_of(table: Ratings, like: Ratings) -> Ratings:
     scale = table.scale
     if table.has_labels:
         body = replace(table._body, label=None)
-        step = f"{GUESSED}the one label of models, '{own}', is what people were asked"
+        done = guess(StepKind.QUESTION_DROPPED, label=own)
     else:
         body = replace(
             table._body,
             label=encode(pl.Series("label", [asked]).new_from_index(0, len(table)), what="label"),
         )
-        step = f"{GUESSED}the answers of models are to people's one label, '{asked}'"
-    return table._derive(body, scales={asked: scale}, steps=(step,))
+        done = guess(StepKind.QUESTION_TAKEN, label=asked)
+    return table._derive(body, scales={asked: scale}, steps=(done,))
 
 
 def with_stimuli_of(table: Ratings, like: Ratings) -> Ratings:
@@ -182,7 +184,7 @@ def with_stimuli_of(table: Ratings, like: Ratings) -> Ratings:
     if set(own) & set(known):
         return table
     ways: tuple[tuple[str, Callable[[Ratings], list[str]]], ...] = (
-        ("name without folder and suffix", _bare_names),
+        ("name", _bare_names),
         ("text", _texts),
     )
     for way, keys_of in ways:
@@ -201,14 +203,17 @@ def with_stimuli_of(table: Ratings, like: Ratings) -> Ratings:
         named = dict(zip(theirs, known, strict=True))
         renamed = [named.get(key, name) for key, name in zip(ours, own, strict=True)]
         at = next(place for place, key in enumerate(ours) if key in shared)
-        step = (
-            f"{GUESSED}stimuli are joined with people's by {way}: {len(shared):,} of {len(own):,}, "
-            f"such as {shown(own[at], _SHOWN)!r} with {shown(renamed[at], _SHOWN)!r} (the same "
-            "names in both files say it)"
+        done = guess(
+            StepKind.STIMULI_JOINED,
+            by=way,
+            n=len(shared),
+            of=len(own),
+            model=shown(own[at], _SHOWN),
+            people=shown(renamed[at], _SHOWN),
         )
         stimuli = table.stimuli.with_columns(pl.Series("stimulus", renamed))
         body = replace(table._body, stimulus=table._body.stimulus.rename(renamed))
-        return table._derive(body, stimuli=stimuli, steps=(step,))
+        return table._derive(body, stimuli=stimuli, steps=(done,))
     return table
 
 

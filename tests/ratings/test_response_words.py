@@ -6,8 +6,9 @@ import warnings
 
 import pytest
 
-from affectlab.ratings import Ratings, read_ratings
-from affectlab.ratings.wordings import _LADDERS, in_order, is_no_answer
+from affectlab.ratings import Ratings, StepKind, read_ratings
+from affectlab.ratings.response_words import _LADDERS, in_order, is_no_answer
+from affectlab.ratings.steps import guess
 
 
 def read(*words: str | None, **options: object) -> Ratings:
@@ -67,10 +68,8 @@ def test_what_is_no_answer_is_told() -> None:
     r = read("never", "often", "k.A.", "always", "Prefer not to say")
     assert (r.scale.categories, r.value.tolist()) == (("never", "often", "always"), [1, 2, 3])
     assert r.history == (
-        "guessed: answers have an order, from 'never' to 'always' "
-        "(scale='nominal:never,often,always' takes them without one)",
-        "guessed: 'Prefer not to say', 'k.A.' are no answer: 2 cells "
-        "(scale='nominal:NAME,NAME' makes categories of all answers)",
+        guess(StepKind.ORDERED_WORDS, words=["never", "often", "always"]),
+        guess(StepKind.NO_ANSWER_WORDS, words=["Prefer not to say", "k.A."], n=2),
     )
     assert is_no_answer(" Keine  Angabe ")
 

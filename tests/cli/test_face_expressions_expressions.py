@@ -1,4 +1,4 @@
-"""``affectlab analyze expressions``, ``asymmetry``, ``score-histograms``, as a user runs them."""
+"""``face-expressions expressions``, ``asymmetry``, ``score-histograms``, as a user runs them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.pairs_data import NAMES, study
 
 
 def run(*arguments: object, verb: str = "expressions", code: int = 0) -> Done:
-    return run_here("analyze", verb, *arguments, code=code)
+    return run_here("face-expressions", verb, *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
     to = ("--figures", tmp_path / "figures", "--json")
     content = json.loads(run(*given, *to, "--n-boot", 50, "--out", tmp_path / "tables").stdout)
     found = content["result"]
-    assert content["schema"] == "affectlab/analyze-expressions/1"
+    assert content["schema"] == "affectlab/face-expressions-expressions/1"
     assert "mean over actors, adjusted for actors and roles" in found["sentences"][0]
     groups = {frozenset(row["labels"].split(", ")) for row in found["clusters"]}
     assert groups == {frozenset(NAMES[::2]), frozenset(NAMES[1::2])}
@@ -72,7 +72,7 @@ def test_what_is_printed(folder: Path) -> None:
     assert "mean over actors (score)" in plain.stdout
     assert "resampled" not in plain.stdout
     # So wide that no name is broken.
-    tests = run_here("analyze", "asymmetry", scores, width=100).stdout
+    tests = run_here("face-expressions", "asymmetry", scores, width=100).stdout
     assert "right – left" in tests
     assert "2 right, 2 left, 2 symmetric expressions." in tests
     spread = " ".join(run(scores, verb="score-histograms").stdout.split())

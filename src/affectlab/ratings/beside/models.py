@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import shown
-from affectlab.ratings.beside_people import beside_people
+from affectlab.ratings.beside.people import beside_people
 from affectlab.ratings.scale import Scale, fits_scale
 from affectlab.ratings.scales import shared_scale
+from affectlab.ratings.schema import StepKind
+from affectlab.ratings.steps import step
 from affectlab.ratings.table import Ratings
 
+_Way = Literal["own", "people", "bounds"]
+"""How a scale of models was found: from their answers, as that of people, or with its bounds."""
 ModelRatings: TypeAlias = Ratings | Sequence[Ratings]
 """Answers of models; in several tables where models answer on scales of their own."""
 
@@ -131,7 +135,7 @@ def on_own_scales(table: Ratings, like: Ratings, labels: Collection[str]) -> lis
         for scale, names in by_scale.items()
         if names
     }
-    groups: dict[tuple[tuple[Scale, str] | None, ...], list[str]] = {}
+    groups: dict[tuple[tuple[Scale, _Way] | None, ...], list[str]] = {}
     for code, name in enumerate(table.rater_names):
         own = table.rater_code == code
         taken = tuple(_taken(table.value[own & part], scale) for scale, part in rows.items())
@@ -142,20 +146,20 @@ def on_own_scales(table: Ratings, like: Ratings, labels: Collection[str]) -> lis
         for scale, one in zip(rows, taken, strict=True):
             here = [name for name in by_scale[scale] if name in part.label_names]
             if one is not None and here:
-                step = one[1] if len(here) == part.n_labels else f"{one[1]}: {', '.join(here)}"
-                part = part.with_values(part.value, dict.fromkeys(here, one[0]), step=step)
+                scale, way = one
+                labels = here if len(here) < part.n_labels else []
+                done = step(StepKind.MODEL_SCALE, way=way, scale=str(scale), labels=labels)
+                part = part.with_values(part.value, dict.fromkeys(here, scale), step=done)
         found.append(part)
     return found
 
 
-def _taken(given: Floats, scale: Scale) -> tuple[Scale, str] | None:
+def _taken(given: Floats, scale: Scale) -> tuple[Scale, _Way] | None:
     """Take answers of a model to be on the scale of people where they fit, and say so."""
     if not given.size:
         return None
     if not fits_scale(given, scale):
-        return Scale.infer(given), "scale of models inferred from the answers of each"
-    taken, said = scale, "taken as that of people"
-    if not scale.contains(given).all():
-        taken = Scale("interval", scale.low, scale.high, declared=scale.declared)
-        said = "bounds taken as those of people, between whose steps answers lie"
-    return taken, f"answers of models: scale not declared, {said} ({taken})"
+        return Scale.infer(given), "own"
+    if scale.contains(given).all():
+        return scale, "people"
+    return Scale("interval", scale.low, scale.high, declared=scale.declared), "bounds"

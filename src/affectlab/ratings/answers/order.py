@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.arrays import places_in
-from affectlab.ratings.arrays import in_order
+from affectlab.ratings.answers.arrays import in_order
 from affectlab.ratings.build import Body
 from affectlab.ratings.derived import moments
 from affectlab.ratings.schema import HUMAN_KINDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, wraps
 from itertools import pairwise
 from threading import RLock
 from typing import Any, Literal, ParamSpec
@@ -40,6 +40,25 @@ class Ballots:
     rater: Ints
     value: Floats
     """Shape (ballots, labels), ``nan`` where there is no answer."""
+    binary: bool = False
+    """Whether answers are yes or no."""
+
+    @cached_property
+    def listed(self) -> bool:
+        """Whether ballots list the labels that were chosen, as no answer is 0."""
+        return self.binary and not (self.value == 0).any()
+
+    @property
+    def complete(self) -> Bools:
+        """Which ballots answer every label that anybody answered, shape (ballots,).
+
+        Where they list what was chosen, all do: a label that is not listed was not chosen.
+        """
+        if self.listed:
+            return np.ones(len(self.value), dtype=np.bool_)
+        asked = ~np.isnan(self.value).all(axis=0)
+        complete: Bools = ~np.isnan(self.value[:, asked]).any(axis=1)
+        return complete
 
 
 @dataclass(frozen=True)
@@ -191,7 +210,8 @@ class Answers:
         array([1., 3., 2.])
         """
         sizes = len(self.units), len(self.raters), len(self.labels)
-        return _ballots(self.pair, self.label, self.value, sizes)
+        binary = bool(self.scales) and {one.kind for one in self.scales or ()} == {"binary"}
+        return replace(_ballots(self.pair, self.label, self.value, sizes), binary=binary)
 
     def middle(self, aggregate: Literal["median", "mean"] = "median") -> Floats:
         """Take the median, or the mean, of all raters, ``nan`` where nobody answered.

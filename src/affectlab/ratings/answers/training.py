@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from affectlab.ratings.arrays import row_column
+from affectlab.ratings.answers.arrays import row_column
 from affectlab.ratings.table import Ratings
 
 IN_TRAINING = "in_training"

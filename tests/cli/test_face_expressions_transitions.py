@@ -1,4 +1,4 @@
-"""``affectlab analyze transition-ranges`` and ``transition-curves``, run as a user runs them."""
+"""``face-expressions transition-ranges`` and ``transition-curves``, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.pairs_data import NAMES, study
 
 
 def run(*arguments: object, verb: str = "transition-ranges", code: int = 0) -> Done:
-    return run_here("analyze", verb, *arguments, code=code)
+    return run_here("face-expressions", verb, *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
     to = ("--out", tmp_path / "tables", "--figures", tmp_path / "figures", "--json")
     content = json.loads(run(*given, *to).stdout)
     found = content["result"]
-    assert content["schema"] == "affectlab/analyze-transition-ranges/1"
+    assert content["schema"] == "affectlab/face-expressions-transition-ranges/1"
     assert {row["expression"] for row in found["ranges"]} == set(NAMES)
     ranges = pl.read_csv(tmp_path / "tables" / "ranges.csv")
     assert ranges["median"].to_list() == pytest.approx([r["median"] for r in found["ranges"]])
