@@ -144,9 +144,7 @@ def test_kinds_are_told_by_the_expressions() -> None:
     assert found.frame["kind"].to_list() == ["intra", "intra", "inter"]
     assert found.frame["stimulus"].to_list() == ["pair 1", "pair 2", "pair 3"]
     assert (len(found.intra()), len(found.inter())) == (2, 1)
-    assert repr(found) == (
-        "PairScores(3 pairs, 2 intra and 1 inter, 2 actors, 2 expressions, scores as given)"
-    )
+    assert repr(found) == f"PairScores({wording.pairs_text(2, 1, 2, 2, found.method)})"
 
 
 def test_what_is_left_out_is_said() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from affectlab.core.wording import ReasonFact, undefined_text
+from affectlab.core.wording import ReasonFact, reason_text
 from affectlab.core.words import count, joined, number, plural, shown
 
 TESTS = "Tests of right against left, and of one-sided against symmetric expressions."
@@ -50,8 +50,7 @@ class SideProblem(StrEnum):
 _SIDES = {
     SideProblem.UNMATCHED: "without a mirror image, excluded from paired tests",
     SideProblem.UNCLEAR: "with both sides in the name, excluded from all tests",
-    SideProblem.LETTER: "with a single L or R in the name, treated as symmetric; pass sides to "
-    "change this",
+    SideProblem.LETTER: "with a single L or R in the name, treated as symmetric (see sides)",
 }
 
 
@@ -110,7 +109,7 @@ def extreme_text(most: str, first: str, second: str, value: float, n_actors: int
 def clusters_text(n: int, chosen: str, method: str, reason: ReasonFact | None) -> str:
     """Say how many clusters there are, or why none."""
     if reason is not None:
-        return f"No clusters: {undefined_text(reason)}."
+        return f"No clusters: {reason_text(reason)}."
     return f"{plural(n, 'cluster')} ({chosen}): {method}."
 
 
@@ -121,7 +120,7 @@ def tree_method(linkage: str) -> str:
 
 def heatmap_text(n: int, members: Sequence[Sequence[str]], reason: ReasonFact | None) -> str:
     """Describe the matrix of differences."""
-    groups = undefined_text(reason) if reason else "; ".join(", ".join(one) for one in members)
+    groups = reason_text(reason) if reason else "; ".join(", ".join(one) for one in members)
     return f"{plural(n, 'expression')}. Clusters: {groups}."
 
 
@@ -178,6 +177,6 @@ def lacking_errors(n: int) -> str:
 def shared_errors(n_values: int, n: int) -> str:
     """Say that errors are not those of single pairs."""
     return (
-        f"{plural(n, 'pair')} have only {plural(n_values, 'standard error')}, which are those of "
-        "raters or batches; expected a column se_stimulus, or ratings"
+        f"{plural(n_values, 'different standard error')} for {plural(n, 'pair')}: errors of raters "
+        "or batches, not of pairs; expected a column se_stimulus, or ratings"
     )
