@@ -293,7 +293,7 @@ def pair_scores(
     ...     "expression_b": ["joy", "fear"], "role_b": ["neutral", "peak"], "value": [60.5, 71.0],
     ... })
     >>> pair_scores(table)
-    PairScores(2 pairs, 1 intra and 1 inter, 1 actor, 2 expressions, scores as given)
+    PairScores(2 pairs: 1 intra and 1 inter, 1 actor, 2 expressions; scores as given)
     """
     check_choice("score", score, get_args(Score))
     if isinstance(ratings, PairScores):
