@@ -365,7 +365,7 @@ def transition_jnd(runs: Iterable[FrameStaircase], *, confidence: float = 0.95) 
     >>> begun = FrameStaircase.runs(90).values()
     >>> runs = [run.simulate(observer) for run, observer in zip(begun, observers)]
     >>> transition_jnd(runs)
-    TransitionJnd(peak–neutral: 5.7 JNDs [5.2, 6.2], frames 0, 13, 41, 69, 89)
+    TransitionJnd(peak–neutral: 5.7 [5.2, 6.2] JNDs, frames 0, 13, 41, 69, 89)
     """
     check_confidence(confidence)
     first, last = _both(list(runs))
