@@ -14,6 +14,7 @@ from scipy.stats import t as student
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import expression_differences
+from affectlab.analysis.expressions import wording
 from affectlab.analysis.expressions.differences import adjusted, cells_of
 from affectlab.analysis.labels import label_tree
 from affectlab.analysis.pairs import pair_scores
@@ -56,9 +57,7 @@ def test_plain_means_by_hand() -> None:
     frame = found.to_frame()
     # Each actor counts once: the mean of 25 and 45, not that of 20, 30 and 45.
     assert frame.rows() == [("awe", "joy", 35.0, 2, 3), ("fear", "joy", 90.0, 1, 1)]
-    assert found.notes == (
-        "1 pair of expressions of 3 not compared; not clustered for want of them: awe",
-    )
+    assert found.notes == (wording.not_compared(1, 3, ["awe"], filled=False),)
     assert found.clusters.reason is not None
     assert found.clusters.reason.cause is Cause.FEWER
     priority = {row["expression"]: row for row in found.priority.iter_rows(named=True)}
@@ -150,7 +149,7 @@ def test_actors_without_a_link_are_told() -> None:
         ]
     )
     found = expression_differences(table, n_boot=0)
-    assert "actors fall into 2 groups without a pair of expressions in common" in found.notes[0]
+    assert found.notes[0] == wording.not_linked(2)
     assert found.matrix[0, 1] == pytest.approx(20.0)
 
 
@@ -164,7 +163,7 @@ def test_planted_clusters_are_found_at_the_elbow(groups: int) -> None:
         assert len({of_name[name] for name in names}) == 1
     assert min(found.clusters.stability().values()) > 0.95
     assert found.clusters.n_boot == 40
-    assert found.clusters.chosen == "elbow of the heights of the tree"
+    assert found.clusters.chosen == "elbow"
     assert found.clusters.scores[groups] == max(found.clusters.scores.values())
     assert expression_differences(truth.table, n_boot=0, k="silhouette").clusters.k == groups
     assert expression_differences(truth.table, n_boot=0, k=4).clusters.k == 4
@@ -189,7 +188,7 @@ def test_near_twins_make_no_elbow() -> None:
     found = label_tree(
         tuple("abcdefghijkl"), distance, (), linkage="average", k="elbow", method="", undefined=""
     )
-    assert (found.k, found.chosen) == (3, "elbow of the heights of the tree")
+    assert (found.k, found.chosen) == (3, "elbow")
 
 
 @pytest.mark.parametrize("method", ["average", "complete", "single", "ward"])
@@ -224,16 +223,14 @@ def test_missing_cells_leave_out_or_are_filled() -> None:
     assert left.clusters.left_out == ("awe",)
     assert left.clusters.labels == ("fear", "joy", "rage")
     assert left.priority.filter(expression="awe")["cluster"].to_list() == [None]
-    assert left.notes == (
-        "1 pair of expressions of 6 not compared; not clustered for want of them: awe",
-    )
+    assert left.notes == (wording.not_compared(1, 6, ["awe"], filled=False),)
     filled = expression_differences(gappy(), n_boot=10, missing="fill", k=2, seed=0)
     assert filled.clusters.left_out == ()
     assert filled.clusters.n_boot == 10
     # 10 + 14 is the nearest two, and the matrix still says that nobody was asked.
     assert filled.clusters.linkage[0, 2] == pytest.approx(24)
     assert math.isnan(filled.matrix[0, 2])
-    assert "filled from the effects of both expressions" in filled.notes[0]
+    assert filled.notes[0] == wording.not_compared(1, 6, [], filled=True)
 
 
 @pytest.mark.long
@@ -326,12 +323,12 @@ def test_ranks_hold_with_four_actors() -> None:
 def test_a_tree_without_groups_is_told() -> None:
     groups = designed(4, 12, 3, noise=1)
     found = expression_differences(groups.table, n_boot=0)
-    assert not any("no groups" in note for note in found.notes)
+    assert wording.no_elbow(found.clusters.k, 12) not in found.notes
     alike = designed(4, 12, 12, noise=1, actor_sd=0, role_sd=0, between=70)
     found = expression_differences(alike.table, n_boot=0)
-    assert any("12 expressions: they show no groups" in note for note in found.notes)
+    assert wording.no_elbow(found.clusters.k, 12) in found.notes
     given = expression_differences(alike.table, n_boot=0, k=3)
-    assert not any("no groups" in note for note in given.notes)
+    assert wording.no_elbow(3, 12) not in given.notes
 
 
 def test_one_actor_has_no_interval_over_actors() -> None:

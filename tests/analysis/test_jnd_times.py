@@ -13,6 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_times
+from affectlab.analysis.jnd import wording
 from affectlab.analysis.jnd.time_intervals import order_interval, time_bound
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate
@@ -46,7 +47,7 @@ def test_by_hand() -> None:
     assert none["low_ms"] == pytest.approx(80 * 20 / (-1 + 1.959964 * 2))
     assert math.isinf(none["high_ms"])
     assert times.frame_ms == pytest.approx(1000 / 30)
-    assert "3 segments of 6 without positive change" in times.notes[-1]
+    assert times.notes[-1] == wording.still_segments(3, 6)
 
 
 def test_interval_of_a_segment_by_hand() -> None:
@@ -107,15 +108,14 @@ def test_a_sequence_without_a_time_is_left_out_and_named() -> None:
     )
     times = jnd_times(scores_of(STEPS), frames, jnd=20.0)
     assert len(times) == 2
-    assert any("1 sequence without the time of a frame left out, such as ann awe" in note
-               for note in times.notes)  # fmt: skip
+    assert wording.untimed(1, "ann", "awe") in times.notes
 
 
 def test_scores_without_errors_have_times_and_no_intervals() -> None:
     times = jnd_times(scores_of(STEPS).drop("se"), frames_of(TIMES), jnd=20.0)
     assert times.sequences["time_ms"][1] == 32
     assert times.sequences["low_ms"].is_nan().all()
-    assert any("no intervals" in note for note in times.notes)
+    assert wording.NO_ERRORS in times.notes
 
 
 def test_typical_times() -> None:

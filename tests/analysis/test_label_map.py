@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from affectlab.analysis import label_map
+from affectlab.analysis.labels import wording
 from affectlab.analysis.labels.maps import GREY, label_colours, mixed_colours, to_oklab, to_rgb
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
@@ -65,7 +66,7 @@ def test_few_stimuli(method: str, n: int) -> None:
 def test_one_label_and_stimuli_that_are_all_the_same() -> None:
     found = label_map(np.ones((20, 1)), labels=["joy"])
     assert "one place" in found.method
-    assert any("'joy' is the only label" in note for note in found.notes)
+    assert wording.only_label("joy") in found.notes
     assert set(found.colours) == set(found.label_colours)
     assert np.isfinite(found.places).all()
 
@@ -110,7 +111,7 @@ def test_neutral_is_left_out_and_said() -> None:
     found = label_map(ratings, method="pca")
     assert len(found) == 4
     assert "neutral" not in found.labels
-    assert found.notes == ("2 stimuli with no label but neutral left out",)
+    assert found.notes == (wording.only_neutral(2, "neutral"),)
     whole = label_map(ratings, method="pca", exclude_neutral=False)
     assert len(whole) == 6
     assert whole.label_colours[whole.labels.index("neutral")] == GREY
@@ -119,10 +120,7 @@ def test_neutral_is_left_out_and_said() -> None:
 def test_missing_labels_and_draws_are_said() -> None:
     values = np.array([[1, np.nan], [0, 1], [1, 1], [0, 0]] * 5, dtype=float)
     found = label_map(values, method="pca", most=12)
-    assert found.notes == (
-        "12 of 20 stimuli drawn at random",
-        "a label that was not asked about is taken as 0",
-    )
+    assert found.notes == (wording.sampled(12, 20), wording.NOT_ASKED)
     assert len(found) == 12
 
 

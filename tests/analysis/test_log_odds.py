@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.analysis import log_odds, tokenize
+from affectlab.analysis.words.wording import unlabelled
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
@@ -113,7 +114,7 @@ def test_texts_without_a_label() -> None:
     labels = [["joy"], [], ["fear"], []]
     left_out = log_odds(TEXTS, labels)
     assert left_out.n_all == 2
-    assert "2 texts without a label left out" in left_out.method
+    assert unlabelled(2) in left_out.method
     kept = log_odds(TEXTS, labels, keep_unlabelled=True)
     assert kept.n_all == 4
     # Words that stand only in texts left out have no values.

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.analysis.pair_tables import inter_pair, intra_pair, table_of
 
-from affectlab.analysis import pair_scores
+from affectlab.analysis import pair_scores, wording
 from affectlab.analysis.frames import place_of_role, placed
 from affectlab.analysis.pairs import PairScores
 from affectlab.core.errors import InputError
@@ -144,9 +144,7 @@ def test_kinds_are_told_by_the_expressions() -> None:
     assert found.frame["kind"].to_list() == ["intra", "intra", "inter"]
     assert found.frame["stimulus"].to_list() == ["pair 1", "pair 2", "pair 3"]
     assert (len(found.intra()), len(found.inter())) == (2, 1)
-    assert repr(found) == (
-        "PairScores(3 pairs, 2 intra and 1 inter, 2 actors, 2 expressions, scores as given)"
-    )
+    assert repr(found) == f"PairScores({wording.pairs_text(2, 1, 2, 2, found.method)})"
 
 
 def test_what_is_left_out_is_said() -> None:
@@ -154,7 +152,7 @@ def test_what_is_left_out_is_said() -> None:
     more = pl.concat([PAIRS.with_columns(value=pl.Series([1.0, None, 2.0])), known], how="diagonal")
     found = pair_scores(more)
     assert len(found) == 2
-    assert found.notes == ("1 pair of kind 'known' left out", "1 pair without a score left out")
+    assert found.notes == (wording.other_kinds(1, ["known"]), wording.unscored(1))
 
 
 @pytest.mark.parametrize(

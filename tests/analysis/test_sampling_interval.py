@@ -15,6 +15,7 @@ from tests.analysis.jnd_tables import frames_of, scores_of
 from affectlab.analysis import jnd_times, sampling_interval
 from affectlab.analysis.jnd import common_rate
 from affectlab.analysis.jnd.time_intervals import critical_value, fastest_bounds, fastest_corrected
+from affectlab.analysis.jnd.wording import NO_FRAME_RATE, Doubt, doubt_text
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate
 from affectlab.simulate import draw_transitions
@@ -36,10 +37,8 @@ def test_by_hand() -> None:
     assert [row["expression"] for row in found.frame.to_dicts()] == ["joy", "joy", "joy"]
     assert found.safe_ms == found.overall.low < 32 < found.overall.high
     assert found.frame["n_sequences"].to_list() == [3, 2, 1]
-    assert any("below that between two frames of the film (33 ms)" in one for one in found.notes)
-    assert any("segment of 2.5 JNDs" in one for one in found.notes)
-    assert len(found.doubts) == 2
-    assert set(found.doubts) <= set(found.notes)
+    assert found.doubts == (Doubt.BETWEEN_FRAMES, Doubt.LONG_SEGMENT)
+    assert {doubt_text(one, 1000 / 30, 2.5) for one in found.doubts} <= set(found.notes)
 
 
 def test_what_speaks_against_the_straight_line() -> None:
@@ -49,12 +48,12 @@ def test_what_speaks_against_the_straight_line() -> None:
     assert sound.doubts == sound.notes == ()
     coarse = frames_of(slow).with_columns(pl.lit(10.0).alias("fps"))
     below = sampling_interval(jnd_times(scores_of(steps), coarse, jnd=20.0))
-    assert "below that between two frames of the film (100 ms)" in below.doubts[0]
+    assert below.doubts == (Doubt.BETWEEN_FRAMES,)
     unknown = sampling_interval(jnd_times(scores_of(steps), coarse.drop("fps"), jnd=20.0))
     assert unknown.doubts == ()
-    assert "the frame rate is not known" in unknown.notes[0]
+    assert unknown.notes == (NO_FRAME_RATE,)
     beyond = sampling_interval(jnd_times(scores_of(steps), frames_of(slow), jnd=40.0))
-    assert "longer than its segment" in beyond.doubts[0]
+    assert beyond.doubts == (Doubt.BEYOND_SEGMENT,)
 
 
 def test_the_interval_misses_what_faces_do_between_frames() -> None:

@@ -12,6 +12,7 @@ from scipy.stats import skew
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import pair_scores, score_histograms
+from affectlab.analysis.expressions.wording import NO_ERRORS, Errors, shared_errors
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
@@ -68,7 +69,7 @@ def test_actors_are_compared_on_transitions_that_all_have() -> None:
     assert found.shared == ("joy",)
     counts = {name: bins["count"].to_list() for name, bins in found.of("scores by actor").items()}
     assert counts == {"a": [1, 0], "b": [0, 1]}
-    assert found.notes == ("scores have no standard errors; expected a column se, or ratings",)
+    assert found.notes == (NO_ERRORS,)
     assert found.of("errors") == {}
     assert math.isnan(found.mean_error)
     assert repr(found) == "ScoreHistograms(5 pairs.)"
@@ -89,7 +90,7 @@ def test_errors_are_those_of_each_pair() -> None:
     scores = pair_scores(Ratings(pl.concat(long), scale="0-100 interval"))
     assert scores.frame["se"].n_unique() == 1
     found = score_histograms(scores)
-    assert "ratings of each pair" in found.errors
+    assert found.errors is Errors.OF_PAIRS
     joined = scores.frame.join(table.select("stimulus", truth="value"), on="stimulus")
     groups = list(found.of("scores by error").values())
     extreme = []
@@ -100,8 +101,8 @@ def test_errors_are_those_of_each_pair() -> None:
     assert found.mean_error == pytest.approx(joined["se_stimulus"].to_numpy().mean())
     # A table that has nothing but the model's errors is told that they are no pairs' own.
     alone = score_histograms(scores.frame.drop("se_stimulus"))
-    assert alone.errors == "standard errors as given"
-    assert any("take 1 values for 300 pairs" in note for note in alone.notes)
+    assert alone.errors is Errors.GIVEN
+    assert shared_errors(1, 300) in alone.notes
 
 
 @given(st.lists(st.floats(-50, 150), min_size=1, max_size=30), st.integers(1, 12))

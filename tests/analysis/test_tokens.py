@@ -69,7 +69,7 @@ def test_equal_texts_are_held_once() -> None:
     found = tokenize(["a b", "c", "a b"])
     assert found.text.tolist() == [0, 1, 0]
     assert found.word.size == 3
-    assert repr(found) == "Tokens(3 texts, 3 different words)"
+    assert repr(found) == "Tokens(3 texts, 3 words)"
 
 
 def test_many_texts_are_cut_on_several_cores() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import transition_curves, transition_ranges
+from affectlab.analysis.transitions.wording import ranges_text
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause
 
@@ -55,14 +56,12 @@ def test_ranges_by_hand() -> None:
     assert row["sd"] == pytest.approx(sd)
     assert row["sd_beyond_error"] == pytest.approx(math.sqrt(sd**2 - 4))
     assert found.left_out == ("fear",)
-    assert found.note == (
-        "2 expressions that all of 3 actors have; 1 that some lack left out: fear."
-    )
+    assert found.sentences[0] == ranges_text(2, 3, ["fear"], shared=True)
     every = transition_ranges(table, shared=False)
     assert every.frame["expression"].to_list() == ["fear", "joy", "awe"]
     assert every.frame["n_actors"].to_list() == [1, 3, 3]
     assert math.isnan(every.frame["sd"][0])
-    assert "also those that not every actor has" in every.note
+    assert every.sentences[0] == ranges_text(3, 3, [], shared=False)
 
 
 def test_error_alone_leaves_no_spread_of_actors() -> None:

@@ -32,7 +32,6 @@ from affectlab.recipes.emonet_face.data import with_reasons
 from affectlab.recipes.emonet_face.human_level import human_level
 from affectlab.recipes.emonet_face.people import ask_experts, ask_models, faces
 from affectlab.recipes.recipe import SETTING
-from affectlab.recipes.reproduction import is_marked
 from affectlab.report.statistics.study import Study
 
 pytestmark = pytest.mark.long
@@ -75,11 +74,7 @@ def test_printed_table_6_is_sorted_and_gives_the_printed_difference(
 
 
 def test_marked_figures_cannot_be_right(printed: dict[str, float]) -> None:
-    marked = {
-        figure.key
-        for figure in load_published("emonet_face").figure
-        if figure.note.startswith("inconsistent:")
-    }
+    marked = {figure.key for figure in load_published("emonet_face").figure if figure.inconsistent}
     assert marked == {"table5.annotator3", "table3.models"}
     for k in (1, 2, 3):
         count = printed[f"table5.annotator{k}"] * printed["table5.images"]
@@ -117,7 +112,7 @@ def test_the_published_binary_file(shared_data: Path) -> None:
     assert rows["table6.human-1.mean"].verdict == "no verdict: hq.csv is not there"
     for key, row in rows.items():
         finding = row.finding
-        assert key in judged or finding.why or finding.doubt or is_marked(row.figure), key
+        assert key in judged or finding.why or finding.doubt or row.figure.is_marked, key
     # Alpha of the file, by the definition: 14,670 cells, each with a yes.
     alpha = next(note for note in found.notes if note.startswith("Binary alpha"))
     assert "it is −0.161" in alpha

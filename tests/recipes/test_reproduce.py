@@ -63,7 +63,7 @@ def test_verdicts(finding: Finding, verdict: str) -> None:
 def test_a_marked_figure_and_a_constant_have_no_verdict_and_end_with_0(
     use: Callable[[Recipe], None], tmp_path: Path
 ) -> None:
-    marked = Comparison(_marked("inconsistent: why"), Finding(2.0), own_data=True)
+    marked = Comparison(_marked("why"), Finding(2.0), own_data=True)
     assert marked.verdict == "no verdict: the printed figure contradicts others of the paper (†)"
     constant = Comparison(_figure(0.5), Finding(0.5, doubt=SETTING), own_data=True)
     assert constant.verdict == f"no verdict: {SETTING}"
@@ -154,7 +154,7 @@ def _picture(name: str) -> RecipeFigure:
 
 def _recipe(found: Finding, **run: Any) -> Recipe:
     published = PublishedFigures(
-        paper="p", title="T", citation="C", figure=(_figure(0.5), _marked("inconsistent: why"))
+        paper="p", title="T", citation="C", figure=(_figure(0.5), _marked("why"))
     )
     return Recipe(
         "tiny",
@@ -165,8 +165,8 @@ def _recipe(found: Finding, **run: Any) -> Recipe:
     )
 
 
-def _marked(note: str) -> PublishedFigure:
-    return PublishedFigure(key="m", name="marked", where="Table 2", value=1, note=note)
+def _marked(why: str) -> PublishedFigure:
+    return PublishedFigure(key="m", name="marked", where="Table 2", value=1, inconsistent=why)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.analysis import wording
 from affectlab.core.arrays import pearson
 from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
@@ -25,7 +26,6 @@ from affectlab.core.statistic import (
 )
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import number, plural, shown
 from affectlab.ratings import (
     ClusterLike,
     Ratings,
@@ -137,8 +137,8 @@ def circumplex(
         "circumplex",
         "circumplex",
         "points",
-        f"{shown(x, 40)} and {shown(y, 40)} by {shown(by, 40)}",
-        description=f"{plural(len(places.names), 'place')} with {100 * confidence:g} % ellipses.",
+        wording.places_title(x, y, by),
+        description=wording.places_text(len(places.names), confidence),
         options={
             "name": by,
             "x_name": x,
@@ -324,8 +324,7 @@ def _points(
         Count("n_raters", "raters"),
         Count("n_stimuli", "stimuli", spare=True),
     )
-    caption = f"Mean {axes[0]} and {axes[1]}, with {100 * confidence:g} % intervals."
-    return Table("points", caption, points, columns)
+    return Table("points", wording.places_caption(*axes, confidence), points, columns)
 
 
 def _ellipses(estimates: Estimates, confidence: float) -> dict[str, pl.Series]:
@@ -356,11 +355,7 @@ def _sentences(points: pl.DataFrame, axes: tuple[str, str], by: str) -> Iterator
     for axis, label in zip("xy", axes, strict=True):
         ordered = points.sort(axis, maintain_order=True)
         low, high = ordered.row(0, named=True), ordered.row(-1, named=True)
-        name = shown(label, 40)
-        yield (
-            f"{name[:1].upper()}{name[1:]} is highest for {shown(high[by], 40)} "
-            f"({number(high[axis])}) and lowest for {shown(low[by], 40)} ({number(low[axis])})."
-        )
+        yield wording.ends_text(label, high[by], high[axis], low[by], low[axis])
     r = pearson(points["x"].to_numpy(), points["y"].to_numpy())
     if r == r:
-        yield f"Over {points.height:,} places the two correlate by {number(r)} (Pearson)."
+        yield wording.correlation_text(float(r), points.height)

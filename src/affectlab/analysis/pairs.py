@@ -9,13 +9,14 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from affectlab.analysis import wording
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.files.columns import numbers_of, require_columns, require_distinct
 from affectlab.core.files.csv import read_table
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
-from affectlab.core.words import joined, natural, option, plural
-from affectlab.ratings import Ratings, Scale, of_one_label, people_or_all, read_ratings
+from affectlab.core.words import natural, option, plural
+from affectlab.ratings import Ratings, of_one_label, people_or_all, read_ratings
 
 # Tables of pairs with scores: what each column must hold.
 
@@ -73,8 +74,7 @@ def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     known = found_names["kind"].is_in(KINDS)
     other = found_names.filter(~known.fill_null(True))
     if other.height:
-        kinds = joined(repr(kind) for kind in other["kind"].unique().sort())
-        notes.append(f"{plural(other.height, 'pair')} of kind {kinds} left out")
+        notes.append(wording.other_kinds(other.height, other["kind"].unique().sort()))
     kept = known.fill_null(True)
     _check_names(found_names.filter(kept))
     unknown = pl.Series([None] * table.height, dtype=pl.Float64)
@@ -86,7 +86,7 @@ def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     _check_numbers(whole)
     unscored = whole.filter(pl.col("value").is_nan())
     if unscored.height:
-        notes.append(f"{plural(unscored.height, 'pair')} without a score left out")
+        notes.append(wording.unscored(unscored.height))
     whole = whole.filter(pl.col("value").is_not_nan()).select(COLUMNS)
     if not whole.height:
         raise InputError("no pair of kind intra or inter has a score; expected at least one")
@@ -170,15 +170,15 @@ class PairScores(Result):
     ) -> PairScores:
         """Take a frame of pairs with their columns."""
         n_intra = int((frame["kind"] == "intra").sum())
-        said = (
-            plural(frame.height, "pair"),
-            f"{n_intra:,} intra and {frame.height - n_intra:,} inter",
-            plural(frame["actor"].n_unique(), "actor"),
-            plural(len(_expressions(frame)), "expression"),
+        sentence = wording.pairs_text(
+            n_intra,
+            frame.height - n_intra,
+            frame["actor"].n_unique(),
+            len(_expressions(frame)),
             method,
         )
-        table = Table("pairs", f"Scores of pairs ({unit}).", frame, _COLUMNS)
-        return cls((table,), (", ".join(said),), notes=notes, unit=unit, method=method)
+        table = Table("pairs", f"Scores ({unit}).", frame, _COLUMNS)
+        return cls((table,), (sentence,), notes=notes, unit=unit, method=method)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -293,7 +293,7 @@ def pair_scores(
     ...     "expression_b": ["joy", "fear"], "role_b": ["neutral", "peak"], "value": [60.5, 71.0],
     ... })
     >>> pair_scores(table)
-    PairScores(2 pairs, 1 intra and 1 inter, 1 actor, 2 expressions, scores as given)
+    PairScores(2 pairs: 1 intra and 1 inter, 1 actor, 2 expressions; scores as given)
     """
     check_choice("score", score, get_args(Score))
     if isinstance(ratings, PairScores):
@@ -354,10 +354,9 @@ def _of_ratings(
     table = with_attributes(table, people.stimuli)
     frame, notes = checked_pairs(table if pairs is None else with_attributes(table, pairs))
     of = f"{method} of {plural(people.answers().n_raters, 'rater')}"
-    return PairScores.of(frame, unit=_unit(people.scale), method=of, notes=(*said, *notes))
-
-
-def _unit(scale: Scale) -> str:
-    if scale.low is None or scale.high is None:
-        return "score"
-    return f"score, {scale.low:g} to {scale.high:g}"
+    return PairScores.of(
+        frame,
+        unit=wording.score_unit(people.scale.low, people.scale.high),
+        method=of,
+        notes=(*said, *notes),
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.analysis import wording
 from affectlab.core.arrays import as_floats, names_of, ratio
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
@@ -111,7 +112,7 @@ def profiles_of(ratings: Ratings) -> Profiles:
         count.astype(np.int64)[seen],
         int(np.unique(answers.rater).size),
         int(value.size),
-        "the chosen category" if nominal else f"an answer above {bottom:g}",
+        wording.CHOSEN_CATEGORY if nominal else wording.answer_above(bottom),
     )
 
 
@@ -142,7 +143,7 @@ def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profi
         np.isfinite(mean).astype(np.int64),
         1,
         int(np.isfinite(mean).sum()),
-        "a value of at least a half" if is_share else "a value above 0",
+        wording.HALF_OR_MORE if is_share else "a value above 0",
         known if is_share else None,
     )
 

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.facts import IntervalFact
 
 _HERE = Path(__file__)
 _FIELDS = (
@@ -48,7 +49,9 @@ class Reference:
     also: tuple[str, ...] = ()
     """Names that stand for it in documentation."""
     terms: tuple[str, ...] = ()
-    """Words by which the ``method`` of an estimate names what comes from it."""
+    """Words by which statistics and their options name what comes from it."""
+    intervals: tuple[str, ...] = ()
+    """Kinds and formulas of intervals that come from it; ``two-way``: over stimuli and raters."""
 
     @property
     def families(self) -> list[str]:
@@ -112,9 +115,11 @@ def references() -> Mapping[str, Reference]:
     known = tomllib.loads(_HERE.with_name("references.toml").read_text(encoding="utf-8"))
     made = {}
     for key, entry in known.items():
-        authors, also, terms = (tuple(entry.pop(name, ())) for name in ("authors", "also", "terms"))
+        lists = ("authors", "also", "terms", "intervals")
+        authors, also, terms, intervals = (tuple(entry.pop(name, ())) for name in lists)
         title, year, kind = entry.pop("title"), entry.pop("year", None), entry.pop("type", "")
-        made[key] = Reference(key, authors, title, year, kind, tuple(entry.items()), also, terms)
+        facts = tuple(entry.items())
+        made[key] = Reference(key, authors, title, year, kind, facts, also, terms, intervals)
     return made
 
 
@@ -137,25 +142,38 @@ def cited_in(text: str) -> list[Reference]:
     return sorted(found, key=place)
 
 
-def named_in(texts: Iterable[str]) -> list[Reference]:
-    """Give the works from which comes what texts name, such as the ``method`` of estimates.
-
-    A ``*`` in the terms of a work stands for any words.
+def works_behind(
+    statistics: Iterable[str], intervals: Iterable[IntervalFact] = ()
+) -> list[Reference]:
+    """Give the works that statistics, with their options, and intervals come from.
 
     Examples
     --------
-    >>> [work.cited for work in named_in(["Fleiss' kappa, nominal, jackknife over stimuli"])]
+    >>> made = IntervalFact("jackknife", over=("stimuli",))
+    >>> [work.cited for work in works_behind(["Fleiss' kappa, nominal"], [made])]
     ['Fleiss, 1971', 'Miller, 1974']
     """
-    whole = "\n".join(texts)
+    names = "\n".join(statistics)
+    kinds = {kind for made in intervals for kind in _kinds(made)}
 
     def stands(term: str) -> bool:
         # Behind an open bracket, as in "ICC(2,1)", anything can follow.
         end = "" if term.endswith("(") else r"(?!\w)"
-        words = re.escape(term).replace(r"\*", "[^,;\n]+?")
-        return re.search(rf"(?<!\w){words}{end}", whole) is not None
+        return re.search(rf"(?<!\w){re.escape(term)}{end}", names) is not None
 
-    return [work for work in references().values() if any(map(stands, work.terms))]
+    return [
+        work
+        for work in references().values()
+        if kinds.intersection(work.intervals) or any(map(stands, work.terms))
+    ]
+
+
+def _kinds(made: IntervalFact) -> Iterator[str]:
+    yield made.kind
+    if made.formula is not None:
+        yield made.formula.value
+    if len(made.over) > 1:
+        yield "two-way"
 
 
 def documented() -> Iterator[tuple[str, str]]:
@@ -198,7 +216,7 @@ def works_of(names: Sequence[str]) -> list[Reference]:
         functions = functions or dict(documented())
         own = cited_in(functions.get(name, ""))
         # Words such as "icc" stand for the statistic as a method has it: "ICC(2,1)".
-        like = [one for one in references().values() if _among(name, one.terms)]
+        like = [one for one in references().values() if _among(name, (*one.terms, *one.intervals))]
         if not own and not like:
             if name in functions:
                 raise InputError(f"{name} cites no work that is known here")

@@ -30,7 +30,16 @@ class PublishedFigure(BaseModel):
     tolerance: Annotated[float, Field(ge=0)] = 0.0
     """Largest difference that rounding in print explains."""
     note: str = ""
-    """What is known to be inconsistent, lost or read in one of several ways."""
+    """What is lost, or read in one of several ways."""
+    inconsistent: str = ""
+    """Why it cannot be right beside what else is printed; empty where it can."""
+    contradicts: str = ""
+    """Name of the figure of the same column that is marked so and that it does not fit."""
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether it cannot be right, or contradicts others."""
+        return bool(self.inconsistent or self.contradicts)
 
 
 class PublishedFigures(BaseModel):

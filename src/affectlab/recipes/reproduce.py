@@ -11,7 +11,7 @@ from affectlab.recipes.needs import MissingDataError, not_there, told_needs
 from affectlab.recipes.provenance import provenance_of
 from affectlab.recipes.published_figures import PublishedFigures
 from affectlab.recipes.recipe import Finding, PartFailure, Recipe, RecipeRun
-from affectlab.recipes.reproduction import MARK, Comparison, Reproduction, is_marked
+from affectlab.recipes.reproduction import MARK, Comparison, Reproduction
 
 __all__ = ["list_recipes", "reproduce", "sound_recipes"]
 
@@ -162,9 +162,9 @@ def _run_on(recipe: Recipe, folder: Path, quick: bool) -> RecipeRun:
 def _notes(run: RecipeRun, published: PublishedFigures) -> tuple[str, ...]:
     """Add why figures are marked, where the run does not say so."""
     marked = (
-        (f"{MARK} {figure.name}: ", figure.note.removeprefix("inconsistent: ").rstrip("."))
+        (f"{MARK} {figure.name}: ", figure.inconsistent or f"does not fit its {figure.contradicts}")
         for figure in published.figure
-        if is_marked(figure)
+        if figure.is_marked
     )
     return run.notes + tuple(
         f"{start}{why}."

@@ -24,7 +24,6 @@ __all__ = [
     "MARK",
     "Comparison",
     "Reproduction",
-    "is_marked",
     "shown_figure",
     "table_of",
 ]
@@ -41,11 +40,6 @@ _MOST_DIGITS = 4
 _MOST_PLACES = 5
 _COLUMN = 1 / 3
 """Share of the rows with an interval from which there is a column of them."""
-
-
-def is_marked(figure: PublishedFigure) -> bool:
-    """Tell whether a printed figure cannot be right, or contradicts others."""
-    return figure.note.startswith("inconsistent")
 
 
 def shown_figure(value: float, figure: PublishedFigure, *, ours: bool = True) -> str:
@@ -147,7 +141,7 @@ def _table(rows: Sequence[Comparison], reasons: Sequence[str] | str) -> Table:
 
 def _published(row: Comparison) -> str:
     # The mark, or its blank, keeps the digits of a column below each other.
-    mark = MARK if is_marked(row.figure) else " "
+    mark = MARK if row.figure.is_marked else " "
     return f"{shown_figure(row.figure.value, row.figure, ours=False)}{mark}"
 
 
@@ -191,7 +185,7 @@ def _below(
         lines += [f"[{k}] {_sentence(one)}." for k, one in enumerate(reasons, start=1)]
     if any(row.figure.unit == "share" and row.difference is not None for row in drawn):
         lines.append("Differences of percentages are in percentage points.")
-    if any(is_marked(row.figure) for row in drawn):
+    if any(row.figure.is_marked for row in drawn):
         lines.append(
             f"{MARK} The printed figure contradicts others of the paper; the notes say how."
         )
@@ -243,7 +237,7 @@ class Comparison:
             return "no verdict: simulated data"
         if doubt := self.doubt or self.finding.doubt:
             return f"no verdict: {doubt}"
-        if is_marked(self.figure) and (self.difference is not None or self.finding.low is not None):
+        if self.figure.is_marked and (self.difference is not None or self.finding.low is not None):
             return f"no verdict: the printed figure contradicts others of the paper ({MARK})"
         if self.difference is not None:
             # A tolerance is half a unit of the last printed digit; the sum must not lose to
@@ -336,6 +330,8 @@ class Reproduction:
                 "verdict": [row.verdict for row in self.rows],
                 "remark": [row.finding.remark for row in self.rows],
                 "note": [row.figure.note for row in self.rows],
+                "inconsistent": [row.figure.inconsistent for row in self.rows],
+                "contradicts": [row.figure.contradicts for row in self.rows],
             },
             schema_overrides=dict.fromkeys(
                 ("ours", "ours_low", "ours_high", "difference"), pl.Float64

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis import cluster_confusion, label_map, log_odds
-from affectlab.analysis.labels import LabelClusters
+from affectlab.analysis.labels import LabelClusters, chosen_text
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Bools, by_name
@@ -231,7 +231,8 @@ def _clusters(tree: LabelClusters) -> list[Block]:
     alone = [names[0] for names in members.values() if len(names) == 1]
     said = Paragraph(
         f"The {plural(len(tree.labels), 'row')} make {plural(len(members), 'cluster')} "
-        f"({tree.method}; {tree.chosen})." + (f" Alone: {joined(alone)}." if alone else "")
+        f"({tree.method}; {chosen_text(tree.chosen)})."
+        + (f" Alone: {joined(alone)}." if alone else "")
     )
     if not several:
         return [said]

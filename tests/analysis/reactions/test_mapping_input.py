@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from affectlab.analysis.reactions import map_emotions
+from affectlab.analysis.reactions.wording import Route
 from affectlab.core.errors import InputError
 
 
@@ -44,7 +45,7 @@ def test_routes_below_the_least_confidence_are_left_out_and_say_why() -> None:
     sure = map_emotions(["sadness", "glad"], "ekman", min_confidence=0.7)
     assert [one.label for one in all_of_them.entries] == ["sadness", "joy"]
     assert [one.label for one in sure.entries] == ["sadness", None]
-    assert sure.entries[1].route == "confidence 0.60 of joy: too low"
+    assert (sure.entries[1].route, sure.entries[1].via) == (Route.LOW_CONFIDENCE, "joy (0.60)")
 
 
 def test_feelings_that_are_denied_or_mixed_are_not_looked_up_by_similarity() -> None:
@@ -54,8 +55,8 @@ def test_feelings_that_are_denied_or_mixed_are_not_looked_up_by_similarity() -> 
     words = ["not sad", "sadness and fear", "schmaltzy"]
     found = map_emotions(words, "ekman", similarity=everything_is_joy)
     assert [(one.label, one.route) for one in found.entries[:2]] == [
-        (None, "negated"),
-        (None, "several emotions"),
+        (None, Route.NEGATED),
+        (None, Route.SEVERAL),
     ]
     assert found.entries[2].label == "joy"
     assert found.polarity("not sad") is None

@@ -6,7 +6,6 @@ import time
 from itertools import combinations, permutations
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -20,6 +19,7 @@ from affectlab.analysis.reactions import (
 )
 from affectlab.analysis.reactions.diversity import chao_shen_entropy, plain_entropy
 from affectlab.analysis.reactions.sentiment import sentiments_of
+from affectlab.analysis.reactions.wording import Sign
 from affectlab.core.errors import InputError
 
 ROWS = st.lists(
@@ -216,16 +216,13 @@ def test_signs_of_machines() -> None:
     raters += ["x", "y", "z"]
     found = machine_signs(texts, raters)
     assert found.to_frame().select("rater", "sign").unique().sort("rater").rows() == [
-        ("x", "speaks as an assistant"),
-        ("y", "stock phrase of language models"),
+        ("x", Sign.ASSISTANT),
+        ("y", Sign.STOCK),
     ]
     # The others repeat one word, whose openings are the same.
     own = found.to_frame("sign_raters").filter(rater="machine")
-    assert own["sign"].to_list() == [
-        "lengths are more alike than by chance",
-        "openings are the same",
-    ]
-    even = found.to_frame("sign_raters").filter(pl.col("sign").str.starts_with("lengths"))
+    assert own["sign"].to_list() == [Sign.LENGTHS, Sign.OPENINGS]
+    even = found.to_frame("sign_raters").filter(sign=Sign.LENGTHS.value)
     assert even["rater"].to_list() == ["machine"]
 
 

@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from affectlab.analysis.expressions import wording
 from affectlab.analysis.expressions.sides import Sides, SidesSource, sides_of
+from affectlab.analysis.expressions.wording import SideProblem
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.facts import Cause, Reason, fact_column, reason_type
@@ -18,7 +20,7 @@ from affectlab.core.render.notes import status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, option, plural, shown
+from affectlab.core.words import option
 
 # Student's t-tests with their intervals, and the reason where there is none.
 
@@ -82,7 +84,6 @@ def t_test(
     return row | {"t": t, "p": p, "p_two_sided": two_sided}
 
 
-_MOST_SAID = 8
 _LETTER = re.compile(r"(?<![^\W_])[LRlr](?![^\W_])")
 """A word of the one letter that may stand for a side."""
 _Row: TypeAlias = dict[str, Any]
@@ -253,7 +254,7 @@ def asymmetry_tests(
     told = found.to_frame(pairs.expressions)
     return AsymmetryTests(
         (
-            Table("tests", "Tests.", frame, _TESTS),
+            Table("tests", wording.TESTS, frame, _TESTS),
             Table("points", "Mirrored expressions.", marked, _POINTS, 0),
             Table(
                 "sides",
@@ -265,7 +266,7 @@ def asymmetry_tests(
         ),
         _sentences(frame, told, pairs.unit),
         _figures(marked, pairs.unit),
-        notes=(*_notes(found, told=sides is not None), *pairs.notes),
+        notes=(*_notes(found, from_names=sides is None), *pairs.notes),
         unit=pairs.unit,
     )
 
@@ -274,13 +275,9 @@ def _sentences(tests: pl.DataFrame, sides: pl.DataFrame, unit: str) -> tuple[str
     """Say what p is of, how many expressions have a side, and which tests are not defined."""
     known = tests.filter(pl.col("status") == "ok").height
     undefined = {status_text(row) for row in tests.iter_rows(named=True)} - {""}
-    counts = dict(sides["side"].value_counts().iter_rows())
-    of_sides = ", ".join(f"{counts.get(side, 0)} {side}" for side in ("right", "left", "symmetric"))
     return (
-        f"{known} of {plural(tests.height, 'test')} defined: t-tests of two samples of pairs, and "
-        f"paired ones of transitions or actors; p is of '{tests['alternative'][0]}', differences "
-        f"in units of the {unit}.",
-        f"{of_sides} expressions.",
+        wording.tests_text(tests.height, known, tests["alternative"][0], unit),
+        wording.sides_text(dict(sides["side"].value_counts().iter_rows())),
         *(f"{text[0].upper()}{text[1:]}." for text in sorted(undefined)),
     )
 
@@ -292,13 +289,12 @@ def _figures(points: pl.DataFrame, unit: str) -> tuple[Figure, ...]:
             f"asymmetry_{kind}",
             "ranges",
             "points",
-            f"Right less left expressions, {kind} pairs",
-            description="One mark for each actor, on what both sides were shown with.",
+            wording.asymmetry_title(kind),
             options={
                 "kind": kind,
                 "by": "right",
                 "value": "apart",
-                "value_name": f"right – left, mean over {kind} pairs ({unit})",
+                "value_name": wording.asymmetry_axis(kind, unit),
                 "line": 0.0,
             },
         )
@@ -394,17 +390,12 @@ def _against(
     ]
 
 
-def _notes(sides: Sides, *, told: bool) -> tuple[str, ...]:
-    notes = []
+def _notes(sides: Sides, *, from_names: bool) -> tuple[str, ...]:
     # Names that a table gives are as they are meant.
-    letters = () if told else tuple(sorted(filter(_LETTER.search, sides.symmetric)))
-    for names, why in (
-        (sides.unmatched, "without a mirror image, and so in no paired test"),
-        (sides.unclear, "with both sides in the name, and so in no test"),
-        (letters, "with a single L or R in the name, taken as symmetric; a table of sides helps"),
-    ):
-        if names:
-            said = joined(map(shown, names[:_MOST_SAID]))
-            more = ", …" if len(names) > _MOST_SAID else ""
-            notes.append(f"{plural(len(names), 'expression')} {why}: {said}{more}")
-    return tuple(notes)
+    letters = tuple(sorted(filter(_LETTER.search, sides.symmetric))) if from_names else ()
+    problems = {
+        SideProblem.UNMATCHED: sides.unmatched,
+        SideProblem.UNCLEAR: sides.unclear,
+        SideProblem.LETTER: letters,
+    }
+    return tuple(wording.side_note(why, names) for why, names in problems.items() if names)

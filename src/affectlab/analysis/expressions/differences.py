@@ -9,7 +9,15 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, label_tree
+from affectlab.analysis.expressions import wording
+from affectlab.analysis.labels import (
+    Choice,
+    LabelClusters,
+    bends,
+    chosen_text,
+    complete,
+    label_tree,
+)
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import mean_of_defined, ratio
 from affectlab.core.errors import InputError, check_choice, check_number
@@ -18,8 +26,7 @@ from affectlab.core.inference import Uncertainty, check_confidence, summarise, t
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.wording import undefined_text
-from affectlab.core.words import joined, number, plural, shown
+from affectlab.core.words import plural
 
 # Mean differences of two expressions over actors who were not all asked about the same ones.
 
@@ -60,10 +67,7 @@ class Cells:
         groups = np.unique(group).size
         if groups < 2:
             return ()
-        return (
-            f"actors fall into {plural(groups, 'group')} without a pair of expressions in common; "
-            "differences of level between these groups cannot be told from those of the pairs",
-        )
+        return (wording.not_linked(groups),)
 
 
 def cells_of(inter: PairScores, *, adjust: bool) -> Cells:
@@ -205,7 +209,7 @@ def expression_tree(
         (_distances(replicate, rest) for replicate in replicates),
         linkage=linkage,
         k=k,
-        method=f"{linkage} linkage of mean differences",
+        method=wording.tree_method(linkage),
         undefined=Reason(Cause.FEWER, least=3, of="expressions compared with all others"),
         left_out=tuple(name for at, name in enumerate(names) if at not in set(rest.tolist())),
     )
@@ -310,7 +314,7 @@ def priority_of(
             "n_others": (~np.isnan(matrix)).sum(axis=1),
             "n_actors": shows.sum(axis=1),
             "n_pairs": n_pairs.sum(axis=1),
-            "method": f"mean difference from the others, {method}",
+            "method": wording.priority_method(method),
             "target": resample if drawn.size else "none",
             "reason": fact_column("reason", reasons, reason_type()),
         },
@@ -472,18 +476,16 @@ def _sentences(
 ) -> tuple[str, ...]:
     """Say how much was compared, and which expressions differ least and most."""
     ordered = compared.sort("value")
-    said = []
-    for word, row in (("Least", 0), ("Most", -1)):
-        one = ordered.row(row, named=True)
-        names = f"{shown(one['expression_a'])} and {shown(one['expression_b'])}"
-        actors = plural(one["n_actors"], "actor")
-        said.append(f"{word} different: {names} ({number(one['value'], 1)}, {actors}).")
-    cut = f"{plural(clusters.k, 'cluster')} ({clusters.chosen}): {clusters.method}."
+    columns = ("expression_a", "expression_b", "value", "n_actors")
+    extremes = (
+        wording.extreme_text(most, *ordered.select(columns).row(row))
+        for most, row in (("Least", 0), ("Most", -1))
+    )
+    chosen = chosen_text(clusters.chosen)
     return (
-        f"{plural(len(cells.expressions), 'expression')}, {plural(len(cells.actors), 'actor')}: "
-        f"{method}.",
-        *said,
-        cut if clusters.ok else f"No clusters: {undefined_text(clusters.reason)}.",
+        wording.differences_text(len(cells.expressions), len(cells.actors), method),
+        *extremes,
+        wording.clusters_text(clusters.k, chosen, clusters.method, clusters.reason),
     )
 
 
@@ -496,19 +498,18 @@ def _figures(
     names = [*clusters.labels, *clusters.left_out] if ok else list(cells.expressions)
     numbers = clusters.cluster.tolist()
     of_cluster = dict(zip(clusters.labels, numbers, strict=True)) if ok else {}
-    members = "; ".join(", ".join(own) for own in clusters.members().values())
+    members = list(clusters.members().values())
     heat = Figure(
         "expression_differences",
         "expression_heatmap",
         "pairs",
         "Mean differences of expressions",
-        description=f"{plural(len(names), 'expression')}. "
-        f"Clusters: {members if ok else undefined_text(clusters.reason)}.",
+        description=wording.heatmap_text(len(names), members, clusters.reason),
         options={
             "names": names,
             "linkage": clusters.linkage.tolist() if ok else None,
             "cluster": of_cluster,
-            "value_name": f"mean difference ({unit})",
+            "value_name": wording.difference_axis(unit),
         },
     )
     elbow = Figure(
@@ -516,8 +517,8 @@ def _figures(
         "expression_elbow",
         "elbow",
         "Heights of the tree of expressions",
-        description=f"{plural(clusters.k, 'cluster')} ({clusters.chosen}).",
-        options={"chosen": clusters.k, "value_name": f"mean difference ({unit})"},
+        description=f"{plural(clusters.k, 'cluster')} ({chosen_text(clusters.chosen)}).",
+        options={"chosen": clusters.k, "value_name": wording.difference_axis(unit)},
     )
     names = priority["expression"].to_list()
     care = Figure(
@@ -525,11 +526,11 @@ def _figures(
         "expression_priority",
         "priority",
         "Rendering priority",
-        description=f"Needs most care: {names[0]}. Least: {names[-1]}.",
+        description=wording.care_text(names[0], names[-1]),
         options={
             "has_clusters": ok,
-            "value_name": f"mean difference from the other expressions ({unit})",
-            "interval_name": "95 % interval of the place among them",
+            "value_name": wording.difference_axis(unit, from_others=True),
+            "interval_name": wording.RANK_INTERVAL,
         },
     )
     return (heat, elbow, care) if ok else (heat, care)
@@ -648,7 +649,7 @@ def expression_differences(
         for weights, who in _replicates(cells, resample, n_boot, np.random.default_rng(seed))
     ]
     clusters = expression_tree(cells, matrix, drawn, linkage, k, missing)
-    method = "mean over actors" + (", adjusted for actors and roles" if adjust else "")
+    method = wording.averaging(adjusted=adjust)
     n_actors = square(cells, asked.sum(axis=1), 0).astype(np.int64)
     n_pairs = square(cells, cells.n_pairs.sum(axis=1), 0).astype(np.int64)
     priority = priority_of(
@@ -665,16 +666,16 @@ def expression_differences(
             clusters.table("clusters"),
             Table(
                 "priority",
-                "Expressions from the hardest to the easiest to tell apart.",
+                wording.PRIORITY,
                 priority,
                 _PRIORITY,
                 limit=_MOST,
             ),
-            Table("elbow", "Heights of the tree by number of clusters.", elbow, _ELBOW, limit=0),
+            Table("elbow", wording.HEIGHTS, elbow, _ELBOW, limit=0),
             replace(clusters.table("labels"), name="expressions"),
             Table(
                 "effects",
-                "What actors and roles add to a score.",
+                wording.EFFECTS,
                 pl.DataFrame(effects, _EFFECT_TYPES, orient="row"),
                 _EFFECTS,
                 limit=0,
@@ -725,15 +726,11 @@ def _weights(rng: np.random.Generator, n: int) -> Floats:
 
 def _gaps(cells: Cells, clusters: LabelClusters, missing: Missing) -> tuple[str, ...]:
     n = len(cells.expressions)
-    lacking = n * (n - 1) // 2 - cells.first.size
+    of = n * (n - 1) // 2
+    lacking = of - cells.first.size
     if not lacking:
         return ()
-    said = f"{plural(lacking, 'pair')} of expressions of {n * (n - 1) // 2:,} not compared"
-    if missing == "fill":
-        return (f"{said}; filled from the effects of both expressions for the clusters",)
-    if clusters.left_out:
-        return (f"{said}; not clustered for want of them: {joined(clusters.left_out)}",)
-    return (said,)
+    return (wording.not_compared(lacking, of, clusters.left_out, filled=missing == "fill"),)
 
 
 def _groups(clusters: LabelClusters, elbow: pl.DataFrame, k: int | Choice) -> tuple[str, ...]:
@@ -744,7 +741,4 @@ def _groups(clusters: LabelClusters, elbow: pl.DataFrame, k: int | Choice) -> tu
     bend = elbow.filter(n_clusters=clusters.k)["bend"].to_list()
     if 2 * clusters.k <= of and bend and bend[0] > 0:
         return ()
-    return (
-        f"the heights of the tree sag most at {plural(clusters.k, 'cluster')} of "
-        f"{plural(of, 'expression')}: they show no groups",
-    )
+    return (wording.no_elbow(clusters.k, of),)

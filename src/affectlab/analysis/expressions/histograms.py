@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.expressions import wording
+from affectlab.analysis.expressions.wording import HISTOGRAM_AXES, Errors
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
@@ -35,8 +37,8 @@ class ScoreHistograms(Result):
     without errors."""
     mean_error: float
     """Mean standard error of the scores; ``nan`` without errors."""
-    errors: str
-    """Which standard errors these are, in words; empty without errors."""
+    errors: Errors | None
+    """Which standard errors these are; None without errors."""
     shared: tuple[str, ...]
     """Expressions of which all actors have a transition, which "scores by actor" is about."""
     unit: str
@@ -155,16 +157,13 @@ def score_histograms(
             for place, name in enumerate(_quartile_names(quartiles))
         ]
         if not known.all():
-            notes.append(f"{plural(int((~known).sum()), 'pair')} without a standard error")
+            notes.append(wording.lacking_errors(int((~known).sum())))
         values = np.unique(se[known]).size
         if values < _FEW and known.sum() >= _MANY:
-            notes.append(
-                f"standard errors take {values} values for {int(known.sum()):,} pairs: groups by "
-                "error tell raters or batches apart, not pairs; expected a column se_stimulus, or "
-                "ratings"
-            )
+            notes.append(wording.shared_errors(values, int(known.sum())))
     else:
-        notes.append("scores have no standard errors; expected a column se, or ratings")
+        errors = None
+        notes.append(wording.NO_ERRORS)
     shared = _shared(pairs)
     own = pairs.intra().frame.filter(pl.col("expression_a").is_in(shared))
     if own.height:
@@ -181,43 +180,22 @@ def score_histograms(
             Table("histograms", "Counts by bin.", pl.concat(frames), _BIN, limit=0),
             Table("summary", "What is counted.", summary, _SUMMARY),
         ),
-        _sentences(n, mean_error, quartiles, errors),
+        (wording.errors_text(n, mean_error, quartiles, errors),),
         _figures(summary, pairs.unit),
         notes=tuple(notes),
         settings={"mean_error": mean_error, "error_quartiles": quartiles, "unit": pairs.unit},
         quartiles=quartiles,
         mean_error=mean_error,
-        errors=errors if known.any() else "",
+        errors=errors,
         shared=shared,
         unit=pairs.unit,
     )
 
 
-def _sentences(
-    n: int, mean_error: float, quartiles: tuple[float, float, float], errors: str
-) -> tuple[str, ...]:
-    if math.isnan(mean_error):
-        return (f"{plural(n, 'pair')}.",)
-    bounds = " / ".join(number(bound) for bound in quartiles)
-    return (
-        f"{plural(n, 'pair')}. Mean standard error {number(mean_error)}; quartiles {bounds} "
-        f"({errors}).",
-    )
-
-
-_AXES = {
-    "scores": "score",
-    "errors": "standard error of the score",
-    "scores by error": "score",
-    "scores by actor": "score",
-}
-"""Kinds of histograms, and what their axis shows."""
-
-
 def _figures(summary: pl.DataFrame, unit: str) -> tuple[Figure, ...]:
     """Declare the histograms of each kind that there are."""
     figures = []
-    for histogram, axis in _AXES.items():
+    for histogram, axis in HISTOGRAM_AXES.items():
         rows = summary.filter(pl.col("histogram") == histogram).to_dicts()
         notes = {
             row["group"]: f"{plural(row['n'], 'pair')}, mean {number(row['mean'], 1)}"
@@ -249,12 +227,12 @@ def _quartile_names(quartiles: tuple[float, float, float]) -> tuple[str, ...]:
     )
 
 
-def _errors(scores: PairScores) -> tuple[Floats, str]:
+def _errors(scores: PairScores) -> tuple[Floats, Errors | None]:
     """Take the errors that pairs have of their own; those of a model may be one for a batch."""
     own = scores.frame["se_stimulus"].to_numpy()
     if np.isfinite(own).any():
-        return own, "standard errors from the ratings of each pair"
-    return scores.frame["se"].to_numpy(), "standard errors as given"
+        return own, Errors.OF_PAIRS
+    return scores.frame["se"].to_numpy(), Errors.GIVEN
 
 
 def _shared(scores: PairScores) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis.frames import FrameSource
+from affectlab.analysis.jnd import wording
 from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.times import JndTimes, times_of
 from affectlab.analysis.pairs import PairSource
@@ -20,7 +21,6 @@ from affectlab.core.inference import check_confidence, draw_weights, tails
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import percent, shown
 
 _ALL = "all"
 _BY = ("actor", "expression")
@@ -81,19 +81,13 @@ _COLUMNS = (
 def _sentences(frame: pl.DataFrame) -> tuple[str, ...]:
     """Say how many stay below 1 JND within each delay, and where fewest do."""
     whole = frame.filter(pl.col("group") == _ALL)
-    said = [f"{percent(row['below'])} within {row['latency_ms']:g} ms" for row in whole.to_dicts()]
-    sentences = [f"Below 1 JND stay {', '.join(said[:_SAID])}{', …' * (len(said) > _SAID)}."]
-    for all_of_them in whole.head(_SAID).iter_rows(named=True):
-        own = frame.filter(
-            pl.col("latency_ms") == all_of_them["latency_ms"],
-            pl.col("below") < all_of_them["below"],
-        ).sort("below", maintain_order=True)
+    shares = dict(whole.select("latency_ms", "below").rows())
+    sentences = [wording.below_text(shares, _SAID)]
+    for delay, share in whole.head(_SAID).select("latency_ms", "below").rows():
+        own = frame.filter(pl.col("latency_ms") == delay, pl.col("below") < share)
         if own.height:
-            worst = own.row(0, named=True)
-            sentences.append(
-                f"Fewest of {shown(worst['group'])}: {percent(worst['below'])} within "
-                f"{worst['latency_ms']:g} ms."
-            )
+            worst = own.sort("below", maintain_order=True).row(0, named=True)
+            sentences.append(wording.fewest_text(worst["group"], worst["below"], delay))
     return tuple(sentences)
 
 
@@ -190,7 +184,7 @@ def latency_budget(
     return LatencyBudget(
         (
             Table("latency", "What delays cost.", frame, _COLUMNS),
-            Table("curve", "What other delays cost.", curve, _COLUMNS, limit=0),
+            Table("curve", "Delays in between.", curve, _COLUMNS, limit=0),
         ),
         _sentences(frame),
         (
@@ -198,7 +192,7 @@ def latency_budget(
                 "jnd_latency",
                 "latency",
                 "curve",
-                "Expressions below 1 JND by delay",
+                wording.LATENCY,
                 description=_sentences(frame)[0],
                 options={"marked": delays, "group_name": by},
             ),

@@ -10,13 +10,13 @@ import numpy as np
 
 from affectlab.analysis.jnd.json_state import PlainState
 from affectlab.analysis.jnd.staircase import FrameStaircase, JndStatus, StaircaseResult, status_of
-from affectlab.analysis.jnd.wording import end_status_text, jnd_status_text
+from affectlab.analysis.jnd.wording import distance_text, end_status_text, jnd_status_text
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, tails
 from affectlab.core.types import Floats
-from affectlab.core.words import number, plural
+from affectlab.core.words import plural
 
 _STEP = 0.01
 """Distance of the thresholds that are told apart, in log10 units."""
@@ -78,9 +78,9 @@ class PooledJnd(PlainState):
         )
 
     def __repr__(self) -> str:
-        reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}] frames"
+        reach = distance_text(self.distance, self.low, self.high)
         state = "" if self.ok else f"; {jnd_status_text(self.status, self.reason)}"
-        return f"PooledJnd({reach}, {plural(self.n_runs, 'run')}{state})"
+        return f"PooledJnd({reach} frames, {plural(self.n_runs, 'run')}{state})"
 
 
 def pooled_jnd(
@@ -309,7 +309,7 @@ class TransitionJnd(PlainState):
 
     def __repr__(self) -> str:
         ends = "–".join(result.anchor for result in self.results)
-        jnds = f"{number(self.n_jnds, 1)} JNDs [{number(self.low, 1)}, {number(self.high, 1)}]"
+        jnds = distance_text(self.n_jnds, self.low, self.high)
         frames = "" if self.frames is None else f", frames {', '.join(map(str, self.frames))}"
         texts = [
             end_status_text(end.anchor, end.status, end.reason)
@@ -319,7 +319,7 @@ class TransitionJnd(PlainState):
         if self.reason is not None:
             texts = [jnd_status_text(self.status, self.reason)]
         state = "" if self.ok else f"; {'; '.join(texts)}"
-        return f"TransitionJnd({ends}: {jnds}{frames}{state})"
+        return f"TransitionJnd({ends}: {jnds} JNDs{frames}{state})"
 
 
 def transition_jnd(runs: Iterable[FrameStaircase], *, confidence: float = 0.95) -> TransitionJnd:
@@ -365,7 +365,7 @@ def transition_jnd(runs: Iterable[FrameStaircase], *, confidence: float = 0.95) 
     >>> begun = FrameStaircase.runs(90).values()
     >>> runs = [run.simulate(observer) for run, observer in zip(begun, observers)]
     >>> transition_jnd(runs)
-    TransitionJnd(peak–neutral: 5.7 JNDs [5.2, 6.2], frames 0, 13, 41, 69, 89)
+    TransitionJnd(peak–neutral: 5.7 [5.2, 6.2] JNDs, frames 0, 13, 41, 69, 89)
     """
     check_confidence(confidence)
     first, last = _both(list(runs))

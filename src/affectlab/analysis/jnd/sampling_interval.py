@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis.frames import FrameSource
+from affectlab.analysis.jnd import wording
 from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.time_intervals import (
     fastest_bounds,
@@ -18,6 +19,7 @@ from affectlab.analysis.jnd.time_intervals import (
     rising_times,
 )
 from affectlab.analysis.jnd.times import JndTimes, arrays_of, times_of
+from affectlab.analysis.jnd.wording import Doubt
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate, Estimates
@@ -27,9 +29,8 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.wording import undefined_text
-from affectlab.core.words import number, percent, plural
+from affectlab.core.words import percent
 
-_STATISTIC = "shortest time to 1 JND of all sequences"
 _NO_CHANGE = Reason(Cause.NOTHING_CHANGES)
 _RATES = (24, 25, 30, 48, 50, 60, 72, 75, 80, 90, 100, 120, 144, 165, 180, 240, 360, 480, 500, 1000)
 """Rates of cameras and displays in Hz."""
@@ -56,9 +57,9 @@ class SamplingInterval(Result):
     """1 JND in score units."""
     frame_ms: float
     """Longest time between two frames of a film, ``nan`` where not known."""
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     """Why the straight line between frames, and so the overall interval, cannot be relied on; empty
-    where nothing speaks against it. They are among the notes."""
+    where nothing speaks against it. The notes say them in words."""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -104,42 +105,19 @@ def _groups(share: float) -> tuple[Column, ...]:
 
 
 def _sentences(
-    one: Estimate, doubts: tuple[str, ...], confidence: float, n_actors: int, jnd: Estimate
+    one: Estimate, doubts: tuple[Doubt, ...], confidence: float, n_actors: int, jnd: Estimate
 ) -> tuple[str, ...]:
     """Say how often to sample, what is short enough, and what holds for others."""
     if not one.ok:
         return (f"No interval: {undefined_text(one.reason)}.",)
-    ends = "" if math.isnan(one.low) else f" [{number(one.low, 1)} to {_end(one.high)}]"
-    said = [
-        f"Sample every {number(one.value, 1)} ms{ends}, {number(1000 / one.value, 0)} Hz, to keep "
-        f"{plural(one.n_items, 'sequence')} below 1 JND between two samples."
-    ]
+    first, others = wording.sampling_text(one.value, one.low, one.high, one.n_items, n_actors)
+    sentences = [first]
     if doubts:
-        said.append(
-            "This takes faces to move evenly between the frames that were rated, which cannot be "
-            "relied on here (see the notes). The true time may be shorter than the short end."
-        )
+        sentences.append(wording.DOUBTFUL)
     elif one.low > 0:
-        safe = 1000 / one.low
-        rate = common_rate(safe)
-        fast = f"; the next common rate is {rate} Hz" if rate else ""
-        said.append(
-            f"If faces move evenly between the frames that were rated, {number(one.low, 1)} ms "
-            f"({number(safe, 0)} Hz) is short enough for all of these, "
-            f"{100 * (1 + confidence) / 2:g} % sure{fast}."
-        )
-    said.append(
-        f"A further expression like these is faster than all {plural(one.n_items, 'sequence')} "
-        f"with a chance of 1 in {one.n_items + 1:,}, a further person with one of 1 in "
-        f"{n_actors + 1:,}."
-    )
-    origin = f"median of {plural(jnd.n_items, 'pair')}" if jnd.n_items else "as given"
-    said.append(f"1 JND is {number(jnd.value)} in units of the score, {origin}.")
-    return tuple(said)
-
-
-def _end(high: float) -> str:
-    return "no end" if math.isinf(high) else number(high, 1)
+        sentences.append(wording.safe_text(one.low, confidence, common_rate(1000 / one.low)))
+    of_jnd = wording.score_text(jnd.value, math.nan, math.nan, jnd.n_items)
+    return (*sentences, others, of_jnd)
 
 
 def _figure(overall: Estimate, frame: pl.DataFrame) -> Figure:
@@ -148,13 +126,13 @@ def _figure(overall: Estimate, frame: pl.DataFrame) -> Figure:
         row["group"]: [row["time_ms"], row["low_ms"], row["high_ms"]]
         for row in frame.slice(1).iter_rows(named=True)
     }
-    shortest = [f"{name} {number(own[name][0], 1)} ms" for name in own]
+    shortest = {name: ends[0] for name, ends in own.items()}
     return Figure(
         "jnd_times",
         "jnd_times",
         "sequences",
-        "Time to 1 JND by actor",
-        description=f"Shortest of all {number(overall.value, 1)} ms; {', '.join(shortest)}.",
+        wording.TIMES,
+        description=wording.shortest_text(overall.value, shortest),
         options={
             "chosen": overall.value,
             "interval": [overall.low, overall.high],
@@ -293,31 +271,31 @@ def sampling_interval(
         value=frame["time_ms"],
         low=frame["low_ms"],
         high=frame["high_ms"],
-        statistic=_STATISTIC,
+        statistic=wording.SHORTEST,
         n_items=frame["n_sequences"],
         reason=[None if math.isfinite(one) else _NO_CHANGE for one in frame["time_ms"]],
     )
     overall = table[_ALL]
     actors = Estimates.of(table.frame.slice(1), table.keys)
-    doubts = tuple(_doubts(rows[0], times.frame_ms))
-    notes = [*times.notes, *doubts]
+    doubts = _doubts(rows[0], times.frame_ms)
+    notes = [
+        *times.notes,
+        *(wording.doubt_text(one, times.frame_ms, rows[0]["jnds"]) for one in doubts),
+    ]
     if overall.ok and math.isnan(times.frame_ms):
-        notes.append(
-            "the frame rate is not known (no column fps in the table of frames), and so not "
-            "whether the shortest time is below that between two frames"
-        )
+        notes.append(wording.NO_FRAME_RATE)
     return SamplingInterval(
         (
             Table(
                 "groups",
-                "Longest sampling interval that keeps every change below 1 JND.",
+                wording.SAMPLING,
                 frame,
                 _groups(share),
             ),
             replace(
                 actors.tables[0],
                 name="actors",
-                caption="Shortest times by actor, in milliseconds.",
+                caption="Shortest times (ms).",
                 limit=0,
             ),
             *times.tables[:2],
@@ -395,22 +373,10 @@ def _share(
     return value, value * math.exp(-below), value * math.exp(above)
 
 
-def _doubts(overall: dict[str, Any], frame_ms: float) -> list[str]:
-    notes = []
-    if overall["time_ms"] < frame_ms:
-        notes.append(
-            f"the shortest time is below that between two frames of the film ({frame_ms:.0f} ms): "
-            "it is read off a straight line between frames that are farther apart"
-        )
-    if overall["beyond"]:
-        notes.append(
-            "the shortest time is longer than its segment, which changes by less than 1 JND: it "
-            "supposes that the face goes on at the same speed"
-        )
-    if overall["jnds"] is not None and overall["jnds"] > _MANY:
-        notes.append(
-            f"the shortest time is read off a segment of {number(overall['jnds'], 1)} JNDs: scores "
-            "do not add up that far, and the face is faster somewhere within, so the true time is "
-            "likely to be shorter; frames that are closer together would tell"
-        )
-    return notes
+def _doubts(overall: dict[str, Any], frame_ms: float) -> tuple[Doubt, ...]:
+    doubts = {
+        Doubt.BETWEEN_FRAMES: overall["time_ms"] < frame_ms,
+        Doubt.BEYOND_SEGMENT: bool(overall["beyond"]),
+        Doubt.LONG_SEGMENT: overall["jnds"] is not None and overall["jnds"] > _MANY,
+    }
+    return tuple(doubt for doubt, holds in doubts.items() if holds)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.jnd.wording import MEDIAN_SCORE, score_text, scores_caption, uncounted_pairs
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError, check_choice, check_number
@@ -19,14 +20,12 @@ from affectlab.core.jackknife import too_few
 from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number, plural
 
 Resample: TypeAlias = Literal["sequences", "actors", "scores"]
 By: TypeAlias = Literal["end", "actor", "expression"]
 
 _ENDS = {("near_peak", "peak"): "peak", ("near_neutral", "neutral"): "neutral"}
 """Roles of two frames that were sampled 1 JND apart, sorted, and the end that they lie at."""
-_STATISTIC = "median score of pairs 1 JND apart"
 
 
 def jnd_score(
@@ -156,7 +155,6 @@ def jnd_scores(
     names = sorted(str(key[0]) for key in parts)
     found = [_estimate(parts[(name,)], resample, n_boot, confidence, rng) for name in names]
     whole = _estimate(pairs, resample, n_boot, confidence, np.random.default_rng(seed))
-    of = f"median of {plural(whole.n_items, 'pair')}"
     table = Estimates.collect({by: names}, found)
     shown = (
         Key(by),
@@ -164,20 +162,14 @@ def jnd_scores(
         Interval(decimals=2),
         Count("n_items", "pairs"),
     )
-    caption = f"1 JND in units of the score, by {by}."
+    caption = scores_caption(by)
     return replace(
         table,
         tables=(replace(table.tables[0], caption=caption, columns=shown),),
-        sentences=(f"1 JND is {_with_ends(whole)} in units of the score, {of}.",),
+        sentences=(score_text(whole.value, whole.low, whole.high, whole.n_items),),
         notes=uncounted(pair_scores(scores)),
         settings={"jnd": whole, "resample": resample, "confidence": confidence},
     )
-
-
-def _with_ends(one: Estimate) -> str:
-    if math.isnan(one.low):
-        return number(one.value)
-    return f"{number(one.value)} [{number(one.low)} to {number(one.high)}]"
 
 
 def uncounted(scores: PairScores) -> tuple[str, ...]:
@@ -190,10 +182,7 @@ def uncounted(scores: PairScores) -> tuple[str, ...]:
     n = scores.intra().frame.filter(apart).height
     if not n:
         return ()
-    return (
-        f"{plural(n, 'pair')} next to the ends of transitions of less than about 2 JNDs, whose "
-        "frames are at equal steps, do not count for 1 JND",
-    )
+    return (uncounted_pairs(n),)
 
 
 def one_jnd_apart(scores: PairSource) -> pl.DataFrame:
@@ -242,7 +231,7 @@ def _estimate(
         float(np.median(values)),
         replicates,
         confidence,
-        _STATISTIC,
+        MEDIAN_SCORE,
         resample,
         pairs,
         n_items=values.size,

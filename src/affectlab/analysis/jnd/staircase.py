@@ -15,13 +15,19 @@ import polars as pl
 from affectlab.analysis.jnd.json_state import PlainState, flags_of, opened
 from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.quest import Method, Quest, QuestSettings, check_method
-from affectlab.analysis.jnd.wording import jnd_status_text
+from affectlab.analysis.jnd.wording import (
+    STAIRCASES,
+    distance_text,
+    frames_statistic,
+    frames_text,
+    jnd_status_text,
+)
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.facts import Cause, Reason, Status
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
-from affectlab.core.words import number, plural
+from affectlab.core.words import plural
 
 # What a run over the frames of a transition found.
 
@@ -92,7 +98,7 @@ class StaircaseResult(PlainState):
         """The distance as an estimate, with the standard error of its logarithm carried over."""
         return Estimate(
             self.distance,
-            f"frames from {self.anchor} to 1 JND",
+            frames_statistic(self.anchor),
             ("QUEST",),
             self.distance * math.log(10) * self.sd,
             self.low,
@@ -106,7 +112,7 @@ class StaircaseResult(PlainState):
 
     def __repr__(self) -> str:
         found = "no frame" if self.frame is None else f"frame {self.frame}"
-        reach = f"{number(self.distance, 1)} [{number(self.low, 1)}, {number(self.high, 1)}]"
+        reach = distance_text(self.distance, self.low, self.high)
         state = "" if self.ok else f"; {jnd_status_text(self.status, self.reason)}"
         return f"StaircaseResult({self.anchor}: {found}, {reach} frames away{state})"
 
@@ -550,16 +556,15 @@ def staircase_runs(runs: Sequence[FrameStaircase], confidence: float = 0.95) -> 
         "staircases",
         "staircases",
         "trials",
-        "What was shown and answered, and the posterior of the threshold",
+        STAIRCASES,
         description=" ".join(sentences),
         options={"thresholds": thresholds},
     )
-    table = Table("trials", "Trials in their order.", frame, columns)
+    table = Table("trials", "Trials.", frame, columns)
     return Result((table,), sentences, (figure,))
 
 
 def _jnd_in_words(found: StaircaseResult) -> str:
     if math.isnan(found.distance):
         return jnd_status_text(found.status, found.reason)
-    interval = f" [{number(found.low, 1)}, {number(found.high, 1)}]"
-    return f"1 JND = {number(found.distance, 1)} frames{interval * (found.low == found.low)}"
+    return frames_text(found.distance, found.low, found.high)

@@ -19,6 +19,7 @@ from affectlab.analysis.jnd.score import (
     one_jnd_apart,
 )
 from affectlab.analysis.jnd.times import given_jnd
+from affectlab.analysis.jnd.wording import PEAK_TO_NEUTRAL, WAYS, additivity_text, steps_text
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.arrays import weighted_quantile
 from affectlab.core.errors import InputError
@@ -28,14 +29,8 @@ from affectlab.core.inference import draw_weights
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
-from affectlab.core.words import number, plural
 
 _N = 5
-_JNDS = "JNDs from peak to neutral"
-_WAYS = {
-    "steps": "sum of the steps between five frames",
-    "ends": "peak compared with neutral",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -167,18 +162,20 @@ def jnd_steps(
     replicates = _replicates(sums, apart, one, resample, n_boot, rng) if n_boot else {}
     missing = Reason(Cause.NONE, of="sequence with all the pairs")
     estimates = []
-    for way, words in _WAYS.items():
+    for way, words in WAYS.items():
         value = _median(sums[way]) / one.value
         more: dict[str, Any] = {"options": (words,), "n_items": sums[way].count()}
         if not math.isfinite(value):
             more["reason"] = missing
         drawn = replicates.get(way)
-        estimates.append(bootstrapped(value, drawn, confidence, _JNDS, resample, sums, **more))
-    found, sequences = Estimates.collect({"way": list(_WAYS)}, estimates), _in_jnds(sums, one)
+        estimates.append(
+            bootstrapped(value, drawn, confidence, PEAK_TO_NEUTRAL, resample, sums, **more)
+        )
+    found, sequences = Estimates.collect({"way": list(WAYS)}, estimates), _in_jnds(sums, one)
     return JndSteps(
         (
             Table("sequences", "JNDs of sequences.", sequences, _SEQUENCES, limit=0),
-            replace(found.tables[0], caption="JNDs from peak to neutral.", columns=_WAY),
+            replace(found.tables[0], caption=f"{PEAK_TO_NEUTRAL}.", columns=_WAY),
         ),
         _sentences(found, sequences),
         notes=pairs.notes,
@@ -190,16 +187,12 @@ def jnd_steps(
 
 def _sentences(found: Estimates, sequences: pl.DataFrame) -> tuple[str, ...]:
     """Say how many JNDs there are each way, and how far scores add up."""
-    said = ", ".join(f"{way} {number(estimate.value, 1)}" for (way,), estimate in found)
-    first = f"{said} JNDs; {plural(sequences.height, 'sequence')}."
+    jnds = {way: estimate.value for (way,), estimate in found}
+    first = steps_text(jnds, sequences.height)
     ratio = _median(sequences["additivity"])
     if math.isnan(ratio):
         return (first,)
-    apart = number(ratio)
-    return (
-        first,
-        f"Beside each other the ends differ by {apart} of what the steps add up to.",
-    )
+    return first, additivity_text(ratio)
 
 
 def _sums(pairs: PairScores) -> pl.DataFrame:
@@ -243,9 +236,9 @@ def _replicates(
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Draw the errors of scores again, or sequences or actors, and with these what 1 JND is."""
-    known = {way: sums[way].is_not_null().to_numpy() for way in _WAYS}
-    value = {way: sums[way].to_numpy()[known[way]] for way in _WAYS}
-    found: dict[str, list[Floats]] = {way: [] for way in _WAYS}
+    known = {way: sums[way].is_not_null().to_numpy() for way in WAYS}
+    value = {way: sums[way].to_numpy()[known[way]] for way in WAYS}
+    found: dict[str, list[Floats]] = {way: [] for way in WAYS}
     if resample == "scores":
         one = jnd.value + _error(jnd) * rng.standard_normal(n_boot)
         for way, own in value.items():
@@ -279,7 +272,7 @@ def _in_jnds(sums: pl.DataFrame, jnd: Estimate) -> pl.DataFrame:
     """Give sums in JNDs, with the errors of both."""
     apart = (_error(jnd) / jnd.value) ** 2
     columns = []
-    for way in _WAYS:
+    for way in WAYS:
         value = pl.col(way) / jnd.value
         columns += [
             value.alias(way),

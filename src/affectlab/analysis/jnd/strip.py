@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.analysis.frames import FrameSource
 from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.times import JndTimes, times_of
+from affectlab.analysis.jnd.wording import STRIP, strip_text
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate
@@ -253,19 +254,16 @@ def jnd_strips(
         own = pl.DataFrame({**columns, "is_first": first})
         told = (pl.lit(row[key]).alias(key) for key in ("actor", "expression", "time_ms"))
         parts.append(own.select(*told, pl.all()))
-    said = tuple(
-        f"{own['actor'][0]}, {own['expression'][0]}: 1 JND after {own['time_ms'][0]:.0f} ms."
-        for own in parts
-    )
+    said = tuple(strip_text(*own.select("actor", "expression", "time_ms").row(0)) for own in parts)
     return JndStrips(
-        (Table("strips", "Frames up to 1 JND.", pl.concat(parts), _STRIPS),),
+        (Table("strips", f"{STRIP}.", pl.concat(parts), _STRIPS),),
         said,
         (
             Figure(
                 "jnd_strip",
                 "jnd_strips",
                 "strips",
-                "Frames up to 1 JND",
+                STRIP,
                 description=" ".join(said),
                 options={"films": str(films), "fps": fps},
             ),

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis.frames import PLACES, FrameSource, between, read_frames
+from affectlab.analysis.jnd import wording
 from affectlab.analysis.jnd.score import Resample, jnd_score, uncounted
 from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, time_bound
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
@@ -20,7 +21,7 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
 from affectlab.core.types import Floats
-from affectlab.core.words import number, option, plural
+from affectlab.core.words import option
 
 # When the frames of a transition were filmed, and how the score changes between them.
 
@@ -127,10 +128,7 @@ def middle_segments(scores: PairScores, times: pl.DataFrame) -> tuple[pl.DataFra
     if lacking.height:
         n = lacking.select(keys).n_unique()
         first = lacking.row(0, named=True)
-        notes.append(
-            f"{plural(n, 'sequence')} without the time of a frame left out, such as "
-            f"{first['actor']} {first['expression']}"
-        )
+        notes.append(wording.untimed(n, first["actor"], first["expression"]))
     timed = timed.join(lacking.select(keys).unique(), on=keys, how="anti", maintain_order="left")
     if not timed.height:
         raise InputError(
@@ -233,7 +231,7 @@ def _typical(sequences: pl.DataFrame, by: str, confidence: float) -> Estimates:
         value=np.where(np.isfinite(value), value, np.nan),
         low=low,
         high=high,
-        statistic=("median time to 1 JND", "linear between frames"),
+        statistic=(wording.MEDIAN_TIME, "linear between frames"),
         n_items=[one.size for one in times.values()],
         reason=[
             None if known else Reason(Cause.MOST_DO_NOT_CHANGE) for known in np.isfinite(value)
@@ -261,12 +259,12 @@ _SEGMENTS = (
 def _tables(segments: pl.DataFrame, sequences: pl.DataFrame, confidence: float) -> list[Table]:
     actors = _typical(sequences, "actor", confidence).tables[0]
     return [
-        Table("sequences", "Shortest times of sequences.", sequences, _SEGMENTS, limit=0),
+        Table("sequences", "Times of sequences.", sequences, _SEGMENTS, limit=0),
         Table("segments", "Times of segments.", segments, _SEGMENTS, limit=0),
         replace(
             actors,
             name="actors",
-            caption="Median time to 1 JND by actor, in milliseconds.",
+            caption=f"{wording.TIMES}.",
             columns=_ACTORS,
         ),
     ]
@@ -362,27 +360,26 @@ def jnd_times(
     one = given_jnd(jnd)
     # A number that is given is exact; an estimate without an error leaves no interval.
     if segments["change_se"].is_nan().any():
-        notes.append("scores without standard errors: times have no intervals")
+        notes.append(wording.NO_ERRORS)
     timed = _timed(segments, one, confidence)
     sequences = _fastest(timed)
     still = int((timed["status"] != "ok").sum())
     if still:
-        notes.append(f"{plural(still, 'segment')} of {timed.height:,} without positive change")
+        notes.append(wording.still_segments(still, timed.height))
     actors = sequences["actor"].n_unique()
-    said = [plural(sequences.height, "sequence"), plural(actors, "actor")]
-    said += [f"1 JND = {number(one.value)}"]
     shortest = rising_times(sequences["time_ms"].to_numpy())[:1]
-    said += [f"shortest {number(float(ms), 1)} ms" for ms in shortest if math.isfinite(ms)]
+    known = [float(ms) for ms in shortest if math.isfinite(ms)]
+    sentence = wording.times_text(sequences.height, actors, one.value, known)
     return JndTimes(
         tuple(_tables(timed, sequences, confidence)),
-        (f"{', '.join(said)}.",),
+        (sentence,),
         (
             Figure(
                 "jnd_times",
                 "jnd_times",
                 "sequences",
-                "Time to 1 JND by actor",
-                description=f"{', '.join(said)}.",
+                wording.TIMES,
+                description=sentence,
             ),
         ),
         notes=(*pairs.notes, *notes),

@@ -10,9 +10,9 @@ from affectlab.analysis.labels.correlations import (
 )
 from affectlab.analysis.labels.maps import LabelMap as LabelMap, label_map as label_map
 from affectlab.analysis.labels.trees import (
-    Choice as Choice,
     LabelClusters as LabelClusters,
     bends as bends,
     complete as complete,
     label_tree as label_tree,
 )
+from affectlab.analysis.labels.wording import Choice as Choice, chosen_text as chosen_text

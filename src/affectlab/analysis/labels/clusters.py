@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.analysis.labels import wording
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
-from affectlab.analysis.labels.trees import Choice, LabelClusters, complete, label_tree
+from affectlab.analysis.labels.trees import LabelClusters, complete, label_tree
+from affectlab.analysis.labels.wording import Choice
 from affectlab.core.arrays import as_floats, ratio
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.facts import Cause, Reason
@@ -133,7 +135,7 @@ def cluster_labels(
         ),
         linkage=method,
         k=k,
-        method=f"{method} linkage, {metric} distance",
+        method=wording.tree_method(method, metric),
         undefined=Reason(Cause.FEWER, least=3, of="labels with all correlations defined"),
         groups=None if groups is None else tuple(groups[at] for at in rest),
         left_out=tuple(name for at, name in enumerate(names) if at not in rest),
@@ -302,8 +304,7 @@ def cluster_confusion(
         "confusion_clusters",
         "confusion_clusters",
         "shares",
-        "What each label was taken for",
-        "Rows: true labels; columns: predicted labels; colours: shares of a row.",
+        wording.CONFUSION,
         options={
             "labels": list(labels),
             "linkage": clusters.linkage.tolist() if ok else None,
@@ -313,7 +314,7 @@ def cluster_confusion(
     return ConfusionClusters(
         (
             *clusters.tables[:3],
-            Table("shares", "What each label was taken for.", shares, columns, limit=0),
+            Table("shares", f"{wording.CONFUSION}.", shares, columns, limit=0),
         ),
         clusters.sentences,
         (figure,),

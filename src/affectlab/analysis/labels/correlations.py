@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.analysis.labels import wording
 from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
 from affectlab.core.arrays import blocks_of
 from affectlab.core.errors import InputError, check_choice, check_number
@@ -20,7 +21,7 @@ from affectlab.core.render.notes import status_text
 from affectlab.core.statistic import Draws, from_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.words import plural
 from affectlab.ratings import ClusterLike, Ratings, canonical, require_order, stimulus_clusters
 
 # Correlations of the columns of a table, and of its bootstrap samples, from weighted moments.
@@ -187,7 +188,7 @@ def _tables(pairs: Estimates) -> tuple[Table, Table]:
     )
     return (
         Table("correlations", "Correlations of all pairs.", pairs.frame, columns, limit=0),
-        Table("strongest", "Highest and lowest.", _strongest(pairs.frame), columns),
+        Table("strongest", wording.STRONGEST, _strongest(pairs.frame), columns),
     )
 
 
@@ -195,14 +196,13 @@ def _sentences(
     frame: pl.DataFrame, names: Sequence[str], method: str, excluded: Sequence[str]
 ) -> tuple[str, ...]:
     """Say how many labels there are, which pairs have no correlation, and what was left out."""
-    said = [f"{method.capitalize()} correlations of {plural(len(names), 'label')}."]
     lacking = frame.filter(pl.col("status") != "ok")
-    if lacking.height:
-        reasons = sorted({status_text(row) for row in lacking.iter_rows(named=True)})
-        said.append(f"{lacking.height:,} of {frame.height:,} pairs: {joined(reasons)}.")
-    if excluded:
-        said.append(f"Left out: {joined(excluded)}.")
-    return tuple(said)
+    reasons = sorted({status_text(row) for row in lacking.iter_rows(named=True)})
+    return (
+        wording.correlations_text(method, len(names)),
+        *([wording.lacking_text(lacking.height, frame.height, reasons)] if reasons else []),
+        *([wording.excluded_text(excluded)] if excluded else []),
+    )
 
 
 def label_correlations(
@@ -307,7 +307,7 @@ def label_correlations(
         {"label_a": [names[k] for k in first], "label_b": [names[k] for k in second]},
         len(kinds),
         evaluate,
-        method=[f"{method.capitalize()} correlation over stimuli of mean answers"] * first.size,
+        method=[wording.correlation_method(method)] * first.size,
         undefined=[_FEW if few else _CONSTANT for few in shared < 3],
         n_items=shared,
         n_raters=profiles.n_raters,

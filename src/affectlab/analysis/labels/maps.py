@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.analysis.labels import wording
 from affectlab.analysis.labels.clusters import cluster_labels
 from affectlab.analysis.labels.correlations import label_correlations
 from affectlab.analysis.profiles import Profiles, neutral_label, vectors_of
@@ -22,7 +23,6 @@ from affectlab.core.inference import by_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import plural
 from affectlab.ratings import Ratings, canonical, people_or_all
 
 # Two dimensions for many: where stimuli stand on a map.
@@ -47,14 +47,14 @@ def layout(features: Floats, method: str, seed: int, neighbours: float) -> tuple
     kinds, kind, counts = np.unique(features, axis=0, return_inverse=True, return_counts=True)
     n = len(kinds)
     if n == 1:
-        places, how = np.zeros((1, 2)), "one place: all stimuli have the same answers"
+        places, how = np.zeros((1, 2)), wording.ONE_PLACE
     elif n < _FEWEST:
         places, how = _pca(kinds, seed, neighbours)
     else:
         places, how = LAYOUTS[method](kinds, seed, neighbours)
     if n == len(features):
         return places[kind], how
-    return _spread(places, kind, counts), f"{how}, equal answers spread around their place"
+    return _spread(places, kind, counts), wording.spread_text(how)
 
 
 def _spread(places: Floats, kind: Ints, counts: Ints) -> Floats:
@@ -85,7 +85,7 @@ def _pca(features: Floats, _: int, __: float) -> tuple[Floats, str]:
     if places.shape[1] < 2:
         places = np.column_stack([places, np.zeros(len(places))])
     explained = (s[:2] ** 2).sum() / (s**2).sum()
-    return places, f"principal components (two hold {100 * explained:.0f} % of the variance)"
+    return places, wording.components_text(float(explained))
 
 
 def _tsne(features: Floats, seed: int, neighbours: float) -> tuple[Floats, str]:
@@ -97,7 +97,7 @@ def _tsne(features: Floats, seed: int, neighbours: float) -> tuple[Floats, str]:
     start = start / max(start[:, 0].std(), 1e-12) * 1e-4
     model = TSNE(perplexity=perplexity, init=start.astype(np.float32), random_state=seed)
     places = np.asarray(model.fit_transform(features.astype(np.float32)), dtype=np.float64)
-    return places, f"t-SNE, perplexity {perplexity:.3g}"
+    return places, wording.perplexity_text(perplexity)
 
 
 def _umap(features: Floats, seed: int, neighbours: float) -> tuple[Floats, str]:
@@ -257,8 +257,7 @@ def _table(parts: Mapping[str, Any]) -> Table:
     types = dict.fromkeys(texts, pl.String)
     frame = pl.DataFrame({**whole, **places}, schema_overrides=types)
     order = ("stimulus", "x", "y", "colour", *list(texts)[1:])
-    caption = "Places and colours of the stimuli."
-    return Table("map", caption, frame.select(order), _COLUMNS, limit=0)
+    return Table("map", "Stimuli.", frame.select(order), _COLUMNS, limit=0)
 
 
 def label_map(
@@ -347,14 +346,11 @@ def label_map(
         raise InputError("no label is left; expected one or more to map")
     notes: list[str] = []
     if given is None and len(used) == 1:
-        notes.append(
-            f"{profiles.labels[used[0]]!r} is the only label: places show how much of it there is, "
-            "and nothing else"
-        )
+        notes.append(wording.only_label(profiles.labels[used[0]]))
     vectors = profiles.mean[:, used]
     rows = _rows(vectors, profiles.chosen[:, used], neutral, most, seed, notes)
     if given is None and np.isnan(vectors[rows]).any():
-        notes.append("a label that was not asked about is taken as 0")
+        notes.append(wording.NOT_ASKED)
     vectors = np.where(np.isnan(vectors), 0.0, vectors)[rows]
     columns = by_name(profiles.labels[k] for k in used)
     placed = vectors[:, columns] if given is None else given[rows]
@@ -381,16 +377,16 @@ def label_map(
         "texts": None if own_texts is None else tuple(own_texts[k] for k in rows),
         "method": how,
     }
-    said = f"{plural(len(rows), 'stimulus', 'stimuli')}, {plural(len(names), 'label')}, {how}"
+    sentence = wording.map_text(len(rows), len(names), how)
     figure = Figure(
         "label_map",
         "label_map",
         "map",
         "Map of stimuli",
-        description=f"{said}.",
+        description=sentence,
         options={"labels": list(parts["labels"])},
     )
-    return LabelMap((_table(parts),), (said,), (figure,), tuple(notes), **parts)
+    return LabelMap((_table(parts),), (sentence,), (figure,), tuple(notes), **parts)
 
 
 def _texts(
@@ -453,12 +449,11 @@ def _rows(
     if neutral is not None:
         rows = np.flatnonzero((chosen > 0).any(axis=1))
         if rows.size < len(vectors):
-            left = plural(len(vectors) - rows.size, "stimulus", "stimuli")
-            notes.append(f"{left} with no label but {neutral} left out")
+            notes.append(wording.only_neutral(len(vectors) - rows.size, neutral))
     if rows.size == 0:
         raise InputError(f"no stimulus has a label other than {neutral}; expected at least one")
     if most is not None and rows.size > most:
-        notes.append(f"{most:,} of {rows.size:,} stimuli drawn at random")
+        notes.append(wording.sampled(most, rows.size))
         rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     return rows
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.labels import wording
+from affectlab.analysis.labels.wording import Choice, Chosen
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.facts import Reason
@@ -16,9 +18,6 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.wording import undefined_text
-from affectlab.core.words import joined, plural
-
-Choice = Literal["silhouette", "elbow"]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -43,8 +42,8 @@ class LabelClusters(Result):
     """Mean silhouette for each number of clusters from 2 to n - 1."""
     method: str
     """Linkage and distance, in words."""
-    chosen: str = "given"
-    """How the number of clusters was found."""
+    chosen: Chosen = "given"
+    """How the number of clusters was chosen."""
     n_boot: int = 0
     """Replicates behind ``together``; those with an undefined correlation do not count."""
     left_out: tuple[str, ...] = ()
@@ -79,28 +78,19 @@ class LabelClusters(Result):
 
 _CLEAR = 0.25
 """Mean silhouette from which on clusters stand apart at all (Kaufman and Rousseeuw 1990)."""
-_STABILITY = (
-    "Stability: share of bootstrap samples in which two labels of the cluster stay together."
-)
 
 
 def _sentences(
-    n: int, k: int, method: str, chosen: str, scores: dict[int, float], left_out: Sequence[str]
+    n: int, k: int, method: str, chosen: Chosen, scores: dict[int, float], left_out: Sequence[str]
 ) -> tuple[str, ...]:
     """Say how many clusters there are and why, and whether they stand apart."""
     score = scores.get(k)
-    weight = ""
-    if score is not None:
-        weight = f" of {score:.2f}" if "silhouette" in chosen else f"; mean silhouette {score:.2f}"
-    said = [f"{plural(n, 'label')}, {plural(k, 'cluster')} ({chosen}{weight}): {method}."]
-    if score is not None and score < _CLEAR:
-        said.append(
-            f"A mean silhouette below {_CLEAR} means that labels shade into each other: read the "
-            "tree and the heatmap, and take the clusters as a summary only."
-        )
-    if left_out:
-        said.append(f"Not in the tree, for want of correlations: {joined(left_out)}.")
-    return tuple(said)
+    weak = score is not None and score < _CLEAR
+    return (
+        wording.clusters_text(n, k, chosen, score, method),
+        *([wording.weak_clusters(_CLEAR)] if weak else []),
+        *([wording.not_in_tree(left_out)] if left_out else []),
+    )
 
 
 def complete(missing: Bools) -> Ints:
@@ -144,7 +134,8 @@ def label_tree(
     order, cluster, tree = np.arange(n), np.zeros(n, dtype=np.int64), np.empty((0, 4))
     together, n_boot = np.zeros((n, n)), 0
     scores: dict[int, float] = {}
-    chosen, reason = "given", None if n > 2 else undefined
+    chosen: Chosen = "given"
+    reason = None if n > 2 else undefined
     if reason is None:
         from scipy.cluster.hierarchy import leaves_list
 
@@ -191,12 +182,12 @@ def label_tree(
     )
     return LabelClusters(
         (
-            Table("labels", "Labels in the order of the tree.", frame, shown, limit=0),
+            Table("labels", wording.TREE, frame, shown, limit=0),
             Table("clusters", "Labels of each cluster.", members, of_members),
-            Table("silhouettes", "By number of clusters.", silhouettes, of_numbers, limit=0),
+            Table("silhouettes", wording.SILHOUETTES, silhouettes, of_numbers, limit=0),
         ),
         said if reason is None else (undefined_text(reason),),
-        notes=(_STABILITY,) if n_boot else (),
+        notes=(wording.STABILITY,) if n_boot else (),
         settings={"method": method, "chosen": chosen, "reason": reason},
         labels=labels,
         linkage=tree,
@@ -236,7 +227,7 @@ def _cut(tree: Floats, count: int) -> Ints:
     return cut
 
 
-def _choose(k: int | Choice, scores: dict[int, float], tree: Floats) -> tuple[int, str]:
+def _choose(k: int | Choice, scores: dict[int, float], tree: Floats) -> tuple[int, Chosen]:
     n = len(tree) + 1
     if isinstance(k, bool) or not isinstance(k, int | str | np.integer):
         raise InputError(f"k {k!r}: expected a number of clusters, 'silhouette' or 'elbow'")
@@ -246,9 +237,9 @@ def _choose(k: int | Choice, scores: dict[int, float], tree: Floats) -> tuple[in
         return int(k), "given"
     if k == "silhouette":
         # Equal scores: the fewest clusters.
-        return max(scores, key=lambda count: (scores[count], -count)), "highest mean silhouette"
+        return max(scores, key=lambda count: (scores[count], -count)), k
     if k == "elbow":
-        return int(bends(tree).argmax()) + 2, "elbow of the heights of the tree"
+        return int(bends(tree).argmax()) + 2, k
     raise unknown_name("way to choose k", k, ("silhouette", "elbow"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from affectlab.analysis.reactions import wording
 from affectlab.analysis.reactions.means import codes_of
 from affectlab.core.arrays import ratio
 from affectlab.core.errors import InputError, check_number
@@ -18,7 +19,6 @@ from affectlab.core.inference import infer
 from affectlab.core.result import Result
 from affectlab.core.statistic import from_weights
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number, percent
 
 # How alike two reactions are, without a model: by the words that they share.
 
@@ -215,7 +215,7 @@ def agreement_of_reactions(
         {"of": ["agreement"]},
         n_pairs,
         areas,
-        method=[f"P(higher), ties half: {scorer_name(measure)}"],
+        method=[wording.agreement_method(scorer_name(measure))],
         undefined="",
         n_items=n_pairs,
         n_raters=n_people,
@@ -225,23 +225,19 @@ def agreement_of_reactions(
         n_rows=max(1, _BLOCK // (len(same) + len(random))),
     )
     found = infer(statistic, interval="jackknife", confidence=confidence, seed=rng)
-    higher, value = found["agreement"], found["agreement"].value
+    higher = found["agreement"]
     table = found.tables[0]
-    said = (
-        "Two reasons for the same emotion about the same pair are more alike than two unrelated "
-        f"ones in {percent(value)} of comparisons ({100 * confidence:g} % interval "
-        f"{number(higher.low)} to {number(higher.high)}; half would be chance; "
-        f"{scorer_name(measure)}, {of_same.size:,} pairs of reasons)."
-    )
+    ends = {"value": higher.value, "low": higher.low, "high": higher.high}
+    sentence = wording.agreement_text(ends, confidence, scorer_name(measure), of_same.size)
     return ReactionAgreement(
         (
             replace(
                 table,
                 name="agreement",
-                caption="How often reasons for the same emotion are more similar than others.",
+                caption=wording.AGREEMENT,
             ),
         ),
-        (said,),
+        (sentence,),
         higher=higher,
         scorer=scorer_name(measure),
         same=of_same,

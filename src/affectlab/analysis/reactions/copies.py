@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.reactions import wording
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
@@ -227,14 +228,17 @@ def near_copies(
     alike_to = Number("similarity")
     return NearCopies(
         (
-            Table("copies", "Reasons that are nearly copies.", rows, _COPIES),
-            Table("links", "Reasons alike.", links, (Key("one"), Key("other"), alike_to), limit=0),
-            Table("captions", "Reasons taken from their caption.", taken, (Key("row"), alike_to)),
+            Table("copies", "Near copies of reasons.", rows, _COPIES),
+            Table(
+                "links",
+                "Pairs of near copies.",
+                links,
+                (Key("one"), Key("other"), alike_to),
+                limit=0,
+            ),
+            Table("captions", "Near copies of captions.", taken, (Key("row"), alike_to)),
         ),
-        (
-            f"{rows.height:,} of {len(compared):,} reasons of {min_words} words and more are "
-            f"nearly the same as another; {taken.height:,} are taken from their caption.",
-        ),
+        (wording.copies_text(rows.height, len(compared), min_words, taken.height),),
         n_texts=len(compared),
     )
 

@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.analysis.reactions import wording
 from affectlab.analysis.reactions.means import ratio_estimates
+from affectlab.analysis.reactions.wording import MEASURES
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
@@ -86,17 +88,6 @@ def _checked(counts: ArrayLike) -> Floats:
 
 
 _POLES = {"positive": 1, "negative": -1}
-_MEASURES = {
-    "n_raters": "people per pair",
-    "n_reactions": "reactions per pair",
-    "n_emotions": "distinct emotions per pair",
-    "entropy": "entropy of the emotions of a pair, bits",
-    "entropy_corrected": "the same, corrected for few answers (Chao and Shen)",
-    "difference": "two people name different emotions",
-    "conflict": "two people's emotions are of opposite polarity",
-    "both_poles": "positive and negative emotions named for one pair",
-    "own_conflict": "one person names both poles, share of people",
-}
 _SHARES = {"difference", "conflict", "both_poles", "own_conflict"}
 
 
@@ -192,35 +183,31 @@ def emotion_diversity(
     whole = {"n_raters": pl.Int64, "n_reactions": pl.Int64, "n_emotions": pl.Int64}
     schema: dict[str, Any] = {
         "stimulus": pl.String,
-        **{name: whole.get(name, pl.Float64) for name in _MEASURES},
+        **{name: whole.get(name, pl.Float64) for name in MEASURES},
         "both_poles": pl.Boolean,
     }
     pairs = pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
-    values = pairs.select(*_MEASURES).cast(pl.Float64).to_numpy()
+    values = pairs.select(*MEASURES).cast(pl.Float64).to_numpy()
     known = ~np.isnan(values)
     n_raters, n_emotions = len(set(raters)), len(set(emotions))
     means = ratio_estimates(
-        {"measure": list(_MEASURES)},
+        {"measure": list(MEASURES)},
         np.where(known, values, 0.0),
         known.astype(np.float64),
         np.arange(len(values)),
-        method=[f"mean over pairs: {text}" for text in _MEASURES.values()],
+        method=[wording.diversity_method(measure) for measure in MEASURES],
         confidence=confidence,
         n_items=known.sum(axis=0),
         n_raters=n_raters,
-        bounds=(0.0, np.array([1.0 if name in _SHARES else np.inf for name in _MEASURES])),
+        bounds=(0.0, np.array([1.0 if name in _SHARES else np.inf for name in MEASURES])),
     )
-    in_words = means.frame.with_columns(pl.Series("measure", list(_MEASURES.values())))
-    said = (
-        f"{n:,} reactions of {n_raters:,} people to {pairs.height:,} pairs of image and caption, "
-        f"with {n_emotions:,} emotions."
-    )
+    in_words = means.frame.with_columns(pl.Series("measure", list(MEASURES.values())))
     return EmotionDiversity(
         (
             Table("diversity", "Diversity, mean over pairs.", in_words, _MEANS),
             Table("pairs", "Diversity of each pair.", pairs, _PAIRS, limit=0),
         ),
-        (said,),
+        (wording.diversity_text(n, n_raters, pairs.height, n_emotions),),
         means=means,
         n_pairs=pairs.height,
         n_raters=n_raters,

@@ -12,13 +12,15 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.reactions import wording
+from affectlab.analysis.reactions.wording import Sign
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
 
-_KINDS = {"assistant": "speaks as an assistant", "stock": "stock phrase of language models"}
+_KINDS = {"assistant": Sign.ASSISTANT, "stock": Sign.STOCK}
+"""Kinds of phrases in the file of phrases."""
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -82,7 +84,7 @@ def machine_signs(
     --------
     >>> found = machine_signs(["As an AI, I do not feel.", "It hurts to see."], ["r", "s"])
     >>> found.to_frame().rows()
-    [(0, 'r', 'speaks as an assistant', 'as an ai')]
+    [(0, 'r', 'assistant', 'as an ai')]
     """
     if len(texts) != len(raters):
         raise InputError(f"{len(texts)} texts and {len(raters)} raters; expected one each")
@@ -117,10 +119,13 @@ def machine_signs(
             ),
         ),
         (
-            f"{plural(signs['row'].n_unique(), 'reason')} with a phrase that is typical of "
-            f"machines; {people['rater'].n_unique():,} of {len(judged):,} people with "
-            f"{min_reactions} reasons or more write suspiciously evenly ({len(own):,} people in "
-            "all). These are signs, no verdicts.",
+            wording.signs_text(
+                signs["row"].n_unique(),
+                people["rater"].n_unique(),
+                len(judged),
+                min_reactions,
+                len(own),
+            ),
         ),
         n_judged=len(judged),
         false_alarms=level * len(judged),
@@ -173,11 +178,10 @@ def _uniform(
         below = int(np.searchsorted(drawn[m], mine.std() + 1e-12, side="right"))
         chance = (below + 1) / (drawn[m].size + 1)
         if chance <= level:
-            evidence = (
-                f"{mine.mean():.1f} words with a standard deviation of {mine.std():.1f}, "
-                f"{np.median(drawn[m]):.1f} in as many reactions of all"
+            evidence = wording.lengths_evidence(
+                float(mine.mean()), float(mine.std()), float(np.median(drawn[m]))
             )
-            found.append((rater, "lengths are more alike than by chance", evidence, m))
+            found.append((rater, Sign.LENGTHS, evidence, m))
     return found
 
 
@@ -189,6 +193,6 @@ def _openings(
         starts = Counter(" ".join(words[k][:opening]) for k in rows)
         start, n = max(starts.items(), key=lambda one: (one[1], one[0]))
         if n / len(rows) >= least:
-            evidence = f"“{start} …” opens {n} of {len(rows)}"
-            found.append((rater, "openings are the same", evidence, len(rows)))
+            evidence = wording.openings_evidence(start, n, len(rows))
+            found.append((rater, Sign.OPENINGS, evidence, len(rows)))
     return found

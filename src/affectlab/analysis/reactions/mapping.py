@@ -12,31 +12,20 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.reactions import wording
 from affectlab.analysis.reactions.lexicon import synonym_groups
+from affectlab.analysis.reactions.wording import Route
 from affectlab.analysis.reactions.words import EmotionWords
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import percent
 from affectlab.taxonomy import Taxonomy, emotion_key, told_words
 
 # The routes that lead from a word to a label, from the surest on.
 
 
-ROUTES = (
-    "given",
-    "name",
-    "alias",
-    "descriptor",
-    "form",
-    "synonym",
-    "by way of another taxonomy",
-    "similarity",
-)
-"""All routes, from the surest on; what a word is mapped by says more after a colon."""
-
-_GRADES = {"name": 1.0, "alias": 0.95, "descriptor": 0.85}
+_GRADES = {Route.NAME: 1.0, Route.ALIAS: 0.95, Route.DESCRIPTOR: 0.85}
 _FORM = 0.05
 _SYNONYM = 0.6
 _OTHER = 0.7
@@ -50,7 +39,10 @@ class Found(NamedTuple):
 
     label: str | None
     confidence: float
-    route: str
+    route: Route
+    via: str = ""
+    """What the route leads by: a form, a synonym, a label of another taxonomy, or the labels
+    between which it does not decide."""
     open: bool = True
     """Whether a weaker route may still be tried."""
 
@@ -62,14 +54,14 @@ class LabelIndex:
         self.labels = taxonomy.labels
         # Labels by kind of word and word as it is written; and by what forms of a word have in
         # common, with the first word that leads there.
-        self._exact: dict[tuple[str, str], dict[str, str]] = {}
-        self._forms: dict[tuple[str, str], dict[str, str]] = {}
+        self._exact: dict[tuple[Route, str], dict[str, str]] = {}
+        self._forms: dict[tuple[Route, str], dict[str, str]] = {}
         for entry in taxonomy.entries:
             parts = entry.name.split("/") if "/" in entry.name else []
             known = {
-                "name": (entry.name, *parts),
-                "alias": entry.aliases,
-                "descriptor": entry.words,
+                Route.NAME: (entry.name, *parts),
+                Route.ALIAS: entry.aliases,
+                Route.DESCRIPTOR: entry.words,
             }
             for kind, word in ((kind, word) for kind, own in known.items() for word in own):
                 plain = word.casefold().strip()
@@ -89,7 +81,7 @@ class LabelIndex:
             other = self._other(word)
             if other is not None:
                 return other
-            return synonym if synonym.route != "unknown word" else found
+            return synonym if synonym.route is not Route.UNKNOWN else found
         return found
 
     def own(self, word: str) -> Found:
@@ -105,9 +97,9 @@ class LabelIndex:
             forms = self._forms.get((kind, key), {})
             if len(forms) == 1 and doubtful is None:
                 ((label, form),) = forms.items()
-                return Found(label, round(grade - _FORM, 3), f"form: of {form}")
+                return Found(label, round(grade - _FORM, 3), Route.FORM, form)
             doubtful = doubtful or _doubtful(tuple(forms))
-        return doubtful or Found(None, 0.0, "unknown word")
+        return doubtful or Found(None, 0.0, Route.UNKNOWN)
 
     def _synonym(self, word: str) -> Found:
         """The label of the groups of synonyms that the word is in.
@@ -120,8 +112,8 @@ class LabelIndex:
         members = heads or self._labels([group for _, group in groups], 1 - _FORM, named=True)
         labels = tuple(members)
         if len(labels) == 1:
-            return Found(labels[0], _SYNONYM, f"synonym: {members[labels[0]]}")
-        return _doubtful(labels) or Found(None, 0.0, "unknown word")
+            return Found(labels[0], _SYNONYM, Route.SYNONYM, members[labels[0]])
+        return _doubtful(labels) or Found(None, 0.0, Route.UNKNOWN)
 
     def _labels(
         self, groups: Iterable[tuple[str, ...]], least: float, *, named: bool = False
@@ -134,7 +126,7 @@ class LabelIndex:
                 if (
                     own.label is not None
                     and own.confidence >= least
-                    and not (named and own.route == "alias")
+                    and not (named and own.route is Route.ALIAS)
                 ):
                     found.setdefault(own.label, other)
         return found
@@ -143,15 +135,16 @@ class LabelIndex:
         for name, index, targets in self._others:
             there = index.own(word)
             if there.label is not None and there.confidence >= _FIRM and there.label in targets:
-                route = f"by way of another taxonomy: {name} {there.label}"
-                return Found(targets[there.label], round(_OTHER * there.confidence, 3), route)
+                confidence = round(_OTHER * there.confidence, 3)
+                via = f"{name} {there.label}"
+                return Found(targets[there.label], confidence, Route.TAXONOMY, via)
         return None
 
 
 def _doubtful(labels: tuple[str, ...]) -> Found | None:
     if len(labels) < 2:
         return None
-    return Found(None, 0.0, f"doubtful: {' or '.join(labels)}")
+    return Found(None, 0.0, Route.DOUBTFUL, " or ".join(labels))
 
 
 @lru_cache(maxsize=1)
@@ -196,8 +189,10 @@ class MappedWord(NamedTuple):
     """None when it is unmapped."""
     confidence: float
     """Grade of the route, 0 to 1; 0 when unmapped. It is no probability."""
-    route: str
+    route: Route
     """How the label was found, or why there is none."""
+    via: str
+    """By which form, synonym or label of another taxonomy, or between which labels; often empty."""
     n: int
     """How often the emotion was named."""
 
@@ -206,7 +201,8 @@ class MappedWord(NamedTuple):
 class EmotionMap(Result):
     """Emotions as labels of a taxonomy; made by :func:`map_emotions`.
 
-    The table has a row per emotion: ``word``, ``label``, ``confidence``, ``route`` and ``n``.
+    The table has a row per emotion: ``word``, ``label``, ``confidence``, ``route``, ``via`` and
+    ``n``.
     """
 
     taxonomy: Taxonomy
@@ -252,6 +248,7 @@ _COLUMNS = (
     Text("label"),
     Number("confidence", spare=True),
     Text("route"),
+    Text("via"),
 )
 _ROUTES = (Key("route"), Count("n_words"), Count("n_answers"))
 _SHOWN = 10
@@ -261,6 +258,7 @@ _TYPES = {
     "label": pl.String,
     "confidence": pl.Float64,
     "route": pl.String,
+    "via": pl.String,
     "n": pl.Int64,
 }
 
@@ -310,7 +308,7 @@ def map_emotions(
         of the grade there); they are no probabilities.
 
         ``label_of`` gives the label of each emotion, ``entries`` a (word, label,
-        confidence, route, n) for each; ``unmapped``, ``unmapped_words`` and
+        confidence, route, via, n) for each; ``unmapped``, ``unmapped_words`` and
         ``unmapped_answers`` say what has none, ``routes()`` how words were mapped.
 
     Raises
@@ -322,8 +320,8 @@ def map_emotions(
     Examples
     --------
     >>> found = map_emotions(["sadness", "happily", "glad", "not happy", "schmaltzy"], "ekman")
-    >>> [(one.label, one.route) for one in found.entries[:3]]
-    [('sadness', 'name'), ('joy', 'form: of happiness'), ('joy', 'synonym: joy')]
+    >>> [(one.label, one.route.value, one.via) for one in found.entries[:3]]
+    [('sadness', 'name', ''), ('joy', 'form', 'happiness'), ('joy', 'synonym', 'joy')]
     >>> found.unmapped
     ('not happy', 'schmaltzy')
     """
@@ -342,24 +340,25 @@ def map_emotions(
     entries = []
     for word, one in found.items():
         if one.label is not None and one.confidence < min_confidence:
-            one = Found(None, 0.0, f"confidence {one.confidence:.2f} of {one.label}: too low")
-        entries.append(MappedWord(word, one.label, one.confidence, one.route, counts[word]))
+            via = f"{one.label} ({one.confidence:.2f})"
+            one = Found(None, 0.0, Route.LOW_CONFIDENCE, via)
+        entries.append(
+            MappedWord(word, one.label, one.confidence, one.route, one.via, counts[word])
+        )
     frame = pl.DataFrame(entries, _TYPES, orient="row")
     frame = frame.sort("n", "word", descending=[True, False])
-    kind = (
-        pl.when(pl.col("label").is_null())
-        .then(pl.lit("unmapped"))
-        .otherwise(pl.col("route").str.split(":").list.first())
-    )
+    kind = pl.when(pl.col("label").is_null()).then(pl.lit("unmapped")).otherwise(pl.col("route"))
     routes = frame.group_by(kind.alias("route")).agg(
         pl.len().cast(pl.Int64).alias("n_words"), pl.col("n").sum().alias("n_answers")
     )
-    order = {route: place for place, route in enumerate((*ROUTES, "unmapped"))}
+    order = {
+        route: place for place, route in enumerate((*(one.value for one in Route), "unmapped"))
+    }
     routes = routes.sort(pl.col("route").replace_strict(order, return_dtype=pl.Int64))
     found_map = EmotionMap(
         (
-            Table("emotions", "Labels of emotions, the most frequent first.", frame, _COLUMNS),
-            Table("routes", "How words were mapped.", routes, _ROUTES, limit=0),
+            Table("emotions", "Labels of emotions.", frame, _COLUMNS),
+            Table("routes", "Routes to labels.", routes, _ROUTES, limit=0),
         ),
         taxonomy=target,
         entries=tuple(entries),
@@ -369,15 +368,12 @@ def map_emotions(
 
 def _sentences(mapped: EmotionMap) -> tuple[str, ...]:
     """Say how many emotions have a label, and which have none."""
-    said = (
-        f"{percent(1 - mapped.unmapped_words)} of the emotions, and "
-        f"{percent(1 - mapped.unmapped_answers)} of the reactions, have a label in "
-        f"{mapped.taxonomy.name}."
+    sentence = wording.mapped_text(
+        1 - mapped.unmapped_words, 1 - mapped.unmapped_answers, mapped.taxonomy.name
     )
     if not mapped.unmapped:
-        return (said,)
-    first = ", ".join(mapped.unmapped[:_SHOWN])
-    return said, f"Without a label, most frequent first: {first}."
+        return (sentence,)
+    return sentence, wording.unmapped_text(mapped.unmapped[:_SHOWN])
 
 
 def _counts(words: EmotionWords | Sequence[str] | Mapping[str, int]) -> dict[str, int]:
@@ -394,17 +390,17 @@ def _counts(words: EmotionWords | Sequence[str] | Mapping[str, int]) -> dict[str
 
 def _find(word: str, own: Mapping[str, str], index: LabelIndex) -> Found:
     if word.casefold() in own:
-        return Found(own[word.casefold()], 1.0, "given")
+        return Found(own[word.casefold()], 1.0, Route.GIVEN)
     found = index.find(word)
     if found.label is not None:
         return found
     told = told_words(word)
     if len(told) > 1:
         if _NEGATIONS & set(told):
-            return Found(None, 0.0, "negated", open=False)
+            return Found(None, 0.0, Route.NEGATED, open=False)
         parts = [index.find(one).label for one in told if one not in _BETWEEN]
         if len({label for label in parts if label is not None}) > 1:
-            return Found(None, 0.0, "several emotions", open=False)
+            return Found(None, 0.0, Route.SEVERAL, open=False)
     return found
 
 
@@ -429,5 +425,5 @@ def _similar(
         best = row[order[0]]
         behind = best - row[order[1]] if len(order) > 1 else math.inf
         if best >= least and behind >= margin:
-            found[word] = Found(labels[order[0]], float(min(best, 1.0)), "similarity")
+            found[word] = Found(labels[order[0]], float(min(best, 1.0)), Route.SIMILARITY)
     return found

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from affectlab.analysis.reactions import wording
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text, YesNo
@@ -95,25 +96,22 @@ def popular_emotions(
         (
             Table(
                 "bonus",
-                "Answers that name what most others named.",
+                "Bonuses by answer.",
                 bonus,
                 (person, pair, YesNo("earned")),
             ),
             Table(
                 "popular",
-                "Most popular emotions of each pair.",
+                wording.POPULAR,
                 popular,
                 (pair, Text("emotions"), Count("n"), Count("n_raters")),
             ),
             Table(
                 "bonus_raters",
-                "Bonuses of each person.",
+                "Bonuses by person.",
                 of_raters,
                 (person, Count("n_pairs"), Count("n_earned")),
             ),
         ),
-        (
-            f"{int(bonus['earned'].sum()):,} of {bonus.height:,} answers name what most others "
-            "named, and would earn a bonus.",
-        ),
+        (wording.bonus_text(int(bonus["earned"].sum()), bonus.height),),
     )

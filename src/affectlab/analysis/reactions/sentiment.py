@@ -9,13 +9,13 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.reactions import wording
 from affectlab.analysis.reactions.means import codes_of, ratio_estimates
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools
-from affectlab.core.words import number, percent
 
 Sentiment = Callable[[list[str]], Sequence[str | None]]
 """Takes texts and gives the sentiment of each, None where it has none."""
@@ -136,7 +136,7 @@ def sentiment_match(
         matches[:, None].astype(np.float64),
         defined[:, None].astype(np.float64),
         clusters,
-        method=["share of reactions with the sentiment of their emotion"],
+        method=[wording.SENTIMENT_METHOD],
         confidence=confidence,
         n_items=len({stimuli[k] for k in kept}),
         n_raters=len({raters[k] for k in kept}),
@@ -147,27 +147,21 @@ def sentiment_match(
     kappa = (match.value - chance) / (1 - chance) if chance < 1 else float("nan")
     of_one = _emotions(emotions, of_emotion, matches, defined)
     table = Estimates.collect({"of": ["sentiment"]}, [match]).tables[0]
-    said = (
-        f"{percent(match.value)} of the reasons have the sentiment of their emotion "
-        f"({100 * confidence:g} % interval {number(match.low)} to {number(match.high)}; "
-        f"{percent(chance)} by chance, kappa {number(kappa)})."
-    )
+    ends = {"value": match.value, "low": match.low, "high": match.high}
     both = (Key("emotion_sentiment"), Key("text_sentiment"), Count("n"))
     of_emotions = (Key("emotion"), Text("sentiment"), Count("n"), Number("match"))
     return SentimentMatch(
         (
-            replace(
-                table, name="sentiment", caption="Reasons with the sentiment of their emotion."
-            ),
-            Table("sentiments", "Sentiments of emotions and of their reasons.", counts, both),
+            replace(table, name="sentiment", caption=wording.SENTIMENT),
+            Table("sentiments", wording.SENTIMENTS, counts, both),
             Table(
                 "sentiment_emotions",
-                "Emotions whose reasons have another sentiment.",
+                wording.SENTIMENT_EMOTIONS,
                 of_one,
                 of_emotions,
             ),
         ),
-        (said,),
+        (wording.sentiment_text(ends, confidence, chance, kappa),),
         match=match,
         chance=chance,
         kappa=kappa,

@@ -12,6 +12,7 @@ from affectlab.analysis.reactions.lexicon import (
     emotion_lexicon,
     lexicon_keys,
 )
+from affectlab.analysis.reactions.wording import Step
 from affectlab.taxonomy import emotion_key
 
 _LONG = 7
@@ -27,7 +28,7 @@ class Correction(NamedTuple):
     """What a misspelt word is taken for."""
 
     word: str
-    reason: str
+    reason: Step
 
 
 class Speller:
@@ -83,7 +84,7 @@ class Speller:
         if word in self._known or len(word) < _SHORTEST or not word.isalpha():
             return None
         if self._english and word in confused_words():
-            return Correction(confused_words()[word], "confused")
+            return Correction(confused_words()[word], Step.CONFUSED)
         if self.is_known(word):
             return None
         near = self._dictionary.near(word, 2 if len(word) >= _LONG else 1)
@@ -123,7 +124,7 @@ class Speller:
         plain = [one for one, edits in near if edits < least]
         if any(self._weight(one) > weight[best] for one in plain):
             return None
-        return Correction(best, "misspelt")
+        return Correction(best, Step.MISSPELT)
 
     def _plain(self, word: str, near: list[tuple[str, int]]) -> Correction | None:
         """The word a single edit away, with the same first letter, far more common than others."""
@@ -135,7 +136,9 @@ class Speller:
             return None
         rest = sum(self._weight(one) for one in close[1:])
         return (
-            Correction(close[0], "misspelt") if self._weight(close[0]) > _DOMINANT * rest else None
+            Correction(close[0], Step.MISSPELT)
+            if self._weight(close[0]) > _DOMINANT * rest
+            else None
         )
 
     def _weight(self, word: str) -> float:

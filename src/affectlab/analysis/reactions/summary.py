@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from affectlab.analysis.reactions import wording
 from affectlab.analysis.reactions.agreement import (
     PairScorer,
     ReactionAgreement,
@@ -25,7 +26,6 @@ from affectlab.analysis.reactions.words import EmotionWords, normalise_emotions
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table
-from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 
@@ -143,7 +143,7 @@ def summarise_reactions(
     except InputError as error:
         if scorer is not None:
             raise
-        why = f"Agreement of reasons: not defined; {error}."
+        why = wording.no_agreement(error)
     copies = near_copies(texts, raters, stimuli, captions=table["caption"].to_list())
     signs = machine_signs(texts, raters, seed=seed)
     popular = popular_emotions(stimuli, raters, emotions)
@@ -160,10 +160,8 @@ def summarise_reactions(
         said.append(why)
     if removed is not None:
         columns = (Key("kind"), Count("n_found"), Count("n_texts"))
-        tables.append(Table("removed", "Personal data that was masked.", removed, columns))
-        n = int(removed["n_found"].sum())
-        masked_data = f"{plural(n, 'piece')} of personal data masked."
-        said.append(masked_data if n else "No personal data was found.")
+        tables.append(Table("removed", wording.MASKED, removed, columns))
+        said.append(wording.masked_text(int(removed["n_found"].sum())))
     return ReactionSummary(
         tuple(tables),
         tuple(said),
@@ -190,16 +188,14 @@ def figures_of_reactions(mapped: EmotionMap, diversity: EmotionDiversity) -> tup
             "emotion_words",
             "emotions",
             "Most frequent emotions",
-            description=f"{plural(drawn, 'emotion')} of {diversity.n_emotions:,}, with the label "
-            f"of each in {taxonomy} and its polarity.",
+            description=wording.emotions_figure(drawn, diversity.n_emotions, taxonomy),
             options={"polarity": dict(mapped.taxonomy.polarity), "taxonomy": taxonomy},
         ),
         Figure(
             "pair_emotions",
             "pair_emotions",
             "pairs",
-            "How much people differ about a pair",
-            description=f"{plural(diversity.n_pairs, 'pair')}: different emotions of each, and the "
-            "chance that two people's emotions are of opposite polarity.",
+            wording.CONFLICT,
+            description=wording.conflict_figure(diversity.n_pairs),
         ),
     )

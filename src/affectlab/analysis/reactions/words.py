@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from affectlab.analysis.reactions import wording
+from affectlab.analysis.reactions.wording import Step
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text
-from affectlab.core.words import plural
 from affectlab.taxonomy import emotion_key, told_words
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class EmotionWords(Result):
     that it stands for (the form of it that most people wrote); ``spelling``, the answer with its
     spelling corrected, in small letters, without words such as *very*; ``count``; and ``route``,
     what was done to it: ``as written``, or some of ``case``, ``filler words``, ``misspelt``,
-    ``confused``, ``joined`` and ``form of a word``.
+    ``confused``, ``joined`` and ``word form``.
     """
 
     @cached_property
@@ -60,6 +61,7 @@ class EmotionWords(Result):
         return self.to_frame("corrections")
 
 
+_CORRECTIONS = frozenset({Step.MISSPELT, Step.CONFUSED, Step.JOINED})
 _COLUMNS = (
     Key("raw", "as written"),
     Text("word", "emotion"),
@@ -137,30 +139,28 @@ def normalise_emotions(
     right = {raw: _spelt(words, speller) for raw, words in told.items()}
     names = _names(counts, {raw: " ".join(words) for raw, (words, _) in right.items()})
     spelt = {raw: " ".join(right[raw][0]) for raw in counts}
+    steps = {raw: _steps(raw, told[raw], *right[raw], names[spelt[raw]]) for raw in counts}
     rows = [
         (
             raw,
             names[spelt[raw]],
             spelt[raw],
             count,
-            _route(raw, told[raw], *right[raw], names[spelt[raw]]),
+            wording.steps_text(steps[raw]),
         )
         for raw, count in counts.items()
     ]
     types = {column.key: pl.Int64 if column.kind == "count" else pl.String for column in _COLUMNS}
     frame = pl.DataFrame(rows, types, orient="row").sort("count", "raw", descending=[True, False])
-    corrected = frame.filter(pl.col("route").str.contains("misspelt|confused|joined"))
-    said = (
-        f"{plural(frame.height, 'emotion word')} as written, "
-        f"{plural(frame['word'].n_unique(), 'emotion')}; the spelling of {corrected.height:,} was "
-        "corrected."
-    )
+    respelt = [raw for raw, done in steps.items() if _CORRECTIONS & set(done)]
+    corrected = frame.filter(pl.col("raw").is_in(respelt))
+    sentence = wording.words_text(frame.height, frame["word"].n_unique(), corrected.height)
     return EmotionWords(
         (
-            Table("words", "What each answer is taken for.", frame, _COLUMNS),
-            Table("corrections", "Words whose spelling was corrected.", corrected, _COLUMNS, 0),
+            Table("words", "Emotions of answers.", frame, _COLUMNS),
+            Table("corrections", "Spelling corrections.", corrected, _COLUMNS, 0),
         ),
-        (said,),
+        (sentence,),
     )
 
 
@@ -182,12 +182,12 @@ def _speller(
     return Speller(single, known=known, language=language)
 
 
-def _spelt(words: list[str], speller: Speller | None) -> tuple[list[str], list[str]]:
+def _spelt(words: list[str], speller: Speller | None) -> tuple[list[str], list[Step]]:
     """The words as they are spelt, and what was done to them."""
     if speller is None:
         return words, []
     if len(words) == 2 and speller.is_emotion("".join(words)):
-        return ["".join(words)], ["joined"]
+        return ["".join(words)], [Step.JOINED]
     found = [speller.correct(word) for word in words]
     right = [word if one is None else one.word for word, one in zip(words, found, strict=True)]
     return right, sorted({one.reason for one in found if one is not None})
@@ -205,12 +205,12 @@ def _names(counts: Counter[str], spelt: dict[str, str]) -> dict[str, str]:
     return names
 
 
-def _route(raw: str, told: list[str], right: list[str], done: list[str], name: str) -> str:
+def _steps(raw: str, told: list[str], right: list[str], done: list[Step], name: str) -> list[Step]:
     plain = " ".join(raw.split())
-    steps = ["case"] if plain != plain.casefold() else []
+    steps = [Step.CASE] if plain != plain.casefold() else []
     if " ".join(told) != " ".join(plain.casefold().split()):
-        steps.append("filler words")
+        steps.append(Step.FILLER)
     steps += done
     if " ".join(right) != name:
-        steps.append("form of a word")
-    return ", ".join(steps) or "as written"
+        steps.append(Step.FORM)
+    return steps

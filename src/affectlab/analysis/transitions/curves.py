@@ -11,6 +11,7 @@ import polars as pl
 
 from affectlab.analysis.frames import FrameSource, place_of_role, placed, read_frames
 from affectlab.analysis.pairs import PairSource, pair_scores
+from affectlab.analysis.transitions import wording
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.files.columns import require_distinct
@@ -18,7 +19,6 @@ from affectlab.core.render.notes import status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import plural
 
 # Times of the frames of a transition.
 
@@ -132,11 +132,10 @@ def _tables(points: pl.DataFrame, summary: pl.DataFrame, timed: bool) -> tuple[T
         half.min().alias("low"),
         half.max().alias("high"),
     )
-    unit = "ms" if timed else "places"
     return (
         Table(
             "points",
-            "Frames of the transitions.",
+            "Frames.",
             points,
             (*keys, Count("place"), Text("role"), Number("x"), Number("value"), Share("share")),
             limit=0,
@@ -150,12 +149,12 @@ def _tables(points: pl.DataFrame, summary: pl.DataFrame, timed: bool) -> tuple[T
         ),
         Table(
             "actors",
-            "Where half of the difference is left.",
+            wording.HALF,
             actors,
             (
                 Key("actor"),
                 Count("n_transitions"),
-                Number("half", f"half left after ({unit}), median", decimals=1),
+                Number("half", wording.half_head(timed=timed), decimals=1),
                 Interval(head="lowest to highest", decimals=1),
             ),
         ),
@@ -165,28 +164,24 @@ def _tables(points: pl.DataFrame, summary: pl.DataFrame, timed: bool) -> tuple[T
 def _sentences(summary: pl.DataFrame, timed: bool) -> tuple[str, ...]:
     """Say where half is left, which curves rise, and which transitions have none."""
     known = summary.filter(pl.col("status") == "ok")
-    over = "over time" if timed else "over places"
-    said = [f"{plural(summary.height, 'transition')}, {over}."]
+    sentences = [wording.curves_text(summary.height, timed=timed)]
     rising = known.filter(pl.col("rises") > 0).height
     if rising:
-        said.append(
-            f"In {plural(rising, 'transition')} a frame nearer to neutral differs more from it "
-            "than the one before: error of measurement, or a face that does not fall evenly."
-        )
+        sentences.append(wording.rising_text(rising))
     lacking = summary.filter(pl.col("status") != "ok")
     for why, n in Counter(map(status_text, lacking.iter_rows(named=True))).items():
-        said.append(f"{plural(n, 'transition')} without a curve: {why}.")
-    return tuple(said)
+        sentences.append(wording.without_curve(n, why))
+    return tuple(sentences)
 
 
 def _figures(summary: pl.DataFrame, timed: bool, shares: bool, unit: str) -> tuple[Figure, ...]:
     """Declare curves by actor and by expression, where there are any."""
     n = summary.filter(pl.col("status") == "ok").height
-    of_neutral = f"difference from neutral ({unit})"
+    x_name, y_name = wording.curve_axes(unit, timed=timed, shares=shares)
     options = {
         "value": "share" if shares else "value",
-        "x_name": "time since the peak (ms)" if timed else "place in the transition",
-        "y_name": "share of the difference of the peak" if shares else of_neutral,
+        "x_name": x_name,
+        "y_name": y_name,
         "names_frames": not timed,
     }
     return tuple(
@@ -195,7 +190,7 @@ def _figures(summary: pl.DataFrame, timed: bool, shares: bool, unit: str) -> tup
             "transition_curves",
             "points",
             f"Return to neutral by {by}",
-            description=f"{plural(n, 'transition')}, one panel per {by}.",
+            description=wording.panels_text(n, by),
             options={"by": by, **options},
         )
         for by in ("actor", "expression")

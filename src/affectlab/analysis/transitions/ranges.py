@@ -8,12 +8,10 @@ import polars as pl
 
 from affectlab.analysis.frames import placed
 from affectlab.analysis.pairs import PairSource, pair_scores
+from affectlab.analysis.transitions import wording
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
-from affectlab.core.words import number, plural, shown
-
-_MOST_SAID = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -40,17 +38,12 @@ class TransitionRanges(Result):
         """One row per actor and expression: ``actor``, ``expression``, ``value``, ``se``."""
         return self.to_frame("points")
 
-    @property
-    def note(self) -> str:
-        """Which expressions these are, in a sentence."""
-        return self.sentences[0]
-
 
 def _tables(points: pl.DataFrame) -> tuple[Table, Table]:
     return (
         Table(
             "ranges",
-            "Differences of the peak from neutral.",
+            f"{wording.PEAK_AND_NEUTRAL}.",
             _by_expression(points),
             (
                 Key("expression"),
@@ -132,7 +125,9 @@ def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionR
     actors = tuple(name for name in pairs.actors if name in set(points["actor"].to_list()))
     points, left_out = _only_shared(points, len(actors)) if shared else (points, ())
     tables = _tables(points)
-    note = _note(points["expression"].n_unique(), len(actors), left_out, shared=shared)
+    note = wording.ranges_text(
+        points["expression"].n_unique(), len(actors), left_out, shared=shared
+    )
     return TransitionRanges(
         tables,
         (note, *_extremes(tables[0].frame, len(actors))),
@@ -150,11 +145,8 @@ def _extremes(ranges: pl.DataFrame, n_actors: int) -> tuple[str, ...]:
         return ()
     ordered = ranges.sort("range", descending=True)
     widest, narrow = ordered.row(0, named=True), ordered.row(-1, named=True)
-    return (
-        f"Actors differ most in {shown(widest['expression'])} ({number(widest['range'], 1)} from "
-        f"{shown(widest['actor_low'])} to {shown(widest['actor_high'])}) and least in "
-        f"{shown(narrow['expression'])} ({number(narrow['range'], 1)}).",
-    )
+    most = (widest[name] for name in ("expression", "range", "actor_low", "actor_high"))
+    return (wording.extremes_text(*most, narrow["expression"], narrow["range"]),)
 
 
 def _figure(ranges: pl.DataFrame, note: str, unit: str) -> Figure:
@@ -163,12 +155,12 @@ def _figure(ranges: pl.DataFrame, note: str, unit: str) -> Figure:
         "transition_ranges",
         "ranges",
         "points",
-        "Difference between peak and neutral",
-        description=f"{note} Largest median: {first['expression']}, {number(first['median'], 1)}.",
+        wording.PEAK_AND_NEUTRAL,
+        description=f"{note} {wording.ranges_figure(first['expression'], first['median'])}",
         options={
             "by": "expression",
             "value": "value",
-            "value_name": f"difference between peak and neutral ({unit})",
+            "value_name": wording.ranges_axis(unit),
         },
     )
 
@@ -203,18 +195,4 @@ def _by_expression(points: pl.DataFrame) -> pl.DataFrame:
         )
         .with_columns(pl.col("sd", "sd_beyond_error").fill_null(float("nan")))
         .sort("median", "expression", descending=[True, False])
-    )
-
-
-def _note(n: int, n_actors: int, left_out: tuple[str, ...], *, shared: bool) -> str:
-    who = plural(n_actors, "actor")
-    if not shared:
-        return f"All {plural(n, 'expression')} of {who}, also those that not every actor has."
-    if not left_out:
-        return f"{plural(n, 'expression')}, each of which all of {who} have."
-    names = ", ".join(map(shown, left_out[:_MOST_SAID]))
-    more = ", …" if len(left_out) > _MOST_SAID else ""
-    return (
-        f"{plural(n, 'expression')} that all of {who} have; {len(left_out)} that some lack left "
-        f"out: {names}{more}."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from affectlab.analysis.profiles import profiles_of, texts_of
+from affectlab.analysis.words import wording
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
+from affectlab.analysis.words.wording import Criterion
 from affectlab.core.errors import InputError, check_choice, check_number, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Reason
@@ -33,7 +35,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.wording import undefined_text
-from affectlab.core.words import plural, shown
+from affectlab.core.words import shown
 from affectlab.ratings import Ratings, people_or_all
 
 # Which labels each text has.
@@ -145,9 +147,6 @@ def counts_of(tokens: Tokens, members: Membership, ways: Sequence[bool]) -> list
 
 
 # How often words go with labels, and what follows from the counts.
-
-Criterion = Literal["z", "holm", "bh"]
-"""How words are kept: by z, or by a corrected p-value."""
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -333,7 +332,7 @@ class LogOdds(Result):
         ]
         schema = dict(zip(("label", "n_texts", "n_words", "first"), _TYPES, strict=True))
         frame = pl.DataFrame(rows, schema, orient="row")
-        return Table("first_words", "Words that go with each label.", frame, _FIRST)
+        return Table("first_words", f"{wording.EACH_LABEL}.", frame, _FIRST)
 
 
 def _lack(texts: float, n_texts: int, words: int, n_words: int, *, one_word: bool) -> Reason | None:
@@ -405,29 +404,24 @@ def _shown(
     polarity: Mapping[str, str | None],
 ) -> LogOdds:
     """Show the words of all labels and the first of each, or the words of one label."""
-    corrections = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
     if label is None:
         frame = odds.kept_words(criterion=criterion, min_z=min_z)
     else:
         frame = odds.top(label, None, criterion=criterion, min_z=min_z)
-    which = f"z ≥ {min_z:g}" if criterion == "z" else f"p ≤ 0.05 after {corrections[criterion]}"
-    said = (
-        f"{plural(len(odds.labels), 'label')}, {plural(len(odds.words), 'word')}, "
-        f"{plural(odds.n_all, 'text')}; words with {which}."
-    )
+    which = wording.criterion_text(criterion, min_z)
+    sentences = [wording.odds_text(len(odds.labels), len(odds.words), odds.n_all, which)]
     tables: tuple[Table, ...]
     if label is None:
         labels = list(odds.labels)
         words = Table("words", f"Words with {which}.", frame, _WORDS, limit=0)
         tables = (words, odds.first_words(top or 5, criterion=criterion, min_z=min_z))
-        title = "Words that go with each label"
+        title = wording.EACH_LABEL
     else:
         labels, at = [label], odds.labels.index(label)
-        caption = f"Words that go with {label}."
+        caption = f"{wording.words_of(label)}."
         tables = (Table("words", caption, frame, _WORDS[1:], limit=top or 10),)
         title = f"Words of {label}"
-        n_own = plural(int(odds.n_texts[at]), "text")
-        said = f"Words that go with {label} ({n_own}), {which}. {said}"
+        sentences.insert(0, wording.of_label(label, int(odds.n_texts[at]), which))
     groups = {name: polarity.get(name) for name in labels}
     options = {
         "labels": labels,
@@ -436,7 +430,9 @@ def _shown(
     }
     figure = Figure("words", "first_words", "words", title, options=options)
     settings = {"method": odds.method, "n_texts": odds.n_all, "n_words": len(odds.words)}
-    return replace(odds, tables=tables, sentences=(said,), figures=(figure,), settings=settings)
+    return replace(
+        odds, tables=tables, sentences=tuple(sentences), figures=(figure,), settings=settings
+    )
 
 
 _TYPES = (pl.String, pl.Int64, pl.Int64, pl.String)
@@ -595,9 +591,9 @@ def log_odds(
         raise InputError("the texts hold no words; expected at least one")
     words = [tokens.rule, given.rule]
     if paper_compat:
-        words.append("labels matched by substring")
+        words.append(wording.BY_SUBSTRING)
     if not kept and n_unlabelled:
-        words.append(f"{plural(n_unlabelled, 'text')} without a label left out")
+        words.append(wording.unlabelled(n_unlabelled))
     n_labels = len(given.labels) if names is None else len(names)
     if label is not None and label not in given.labels[:n_labels]:
         raise unknown_name("label", label, given.labels[:n_labels])
@@ -635,16 +631,11 @@ def _of_ratings(
     at = {name: k for k, name in enumerate(people.stimulus_names)}
     stimulus = np.fromiter((at[name] for name in profiles.stimuli), np.int64)
     tokens = tokenize([texts[k] for k in stimulus], tokenizer, paper_compat=paper_compat)
-    who = "at least half of the raters" if min_raters is None else _raters(min_raters)
-    rule = f"labels chosen by {who} ({profiles.rule})"
+    rule = wording.labels_rule(min_raters, profiles.rule)
     if paper_compat:
-        rule += ", each text once per rater"
+        rule += f", {wording.ONCE_PER_RATER}"
     more = {"weight": _rows_per_stimulus(people)[stimulus]} if paper_compat else {}
     return tokens, Membership.of_table(chosen, profiles.labels, rule=rule, **more)
-
-
-def _raters(n: int) -> str:
-    return f"{n} or more raters" if n > 1 else "any rater"
 
 
 def _rows_per_stimulus(ratings: Ratings) -> Ints:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.analysis.words.wording import PUBLISHED_TOKENS, TOKENS
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Ints
 
@@ -60,7 +61,7 @@ class Tokens:
         return first_in_text(self.word, self.end, len(self.words))
 
     def __repr__(self) -> str:
-        return f"Tokens({len(self):,} texts, {len(self.words):,} different words)"
+        return f"Tokens({len(self):,} texts, {len(self.words):,} words)"
 
 
 def tokenize(
@@ -120,7 +121,7 @@ def tokenize(
     if tokenizer is not None:
         return _by_callable(different.to_list(), tokenizer, row)
     found = _found(different, _published_words if paper_compat else _words)
-    rule = "runs of three or more letters and digits" if paper_compat else "words and emoji"
+    rule = PUBLISHED_TOKENS if paper_compat else TOKENS
     end = np.cumsum(found.list.len().to_numpy(), dtype=np.int64)
     flat = found.list.explode(empty_as_null=False) if len(found) else pl.Series([], dtype=pl.String)
     coded = flat.unique(maintain_order=True)

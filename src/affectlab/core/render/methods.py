@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from affectlab.core.citations import Reference, bracketed, named_in, references
+from affectlab.core.citations import Reference, bracketed, references, works_behind
 from affectlab.core.facts import IntervalFact, Reason
+from affectlab.core.render import wording
 from affectlab.core.tables import Table
-from affectlab.core.wording import drawn_whole, interval_text, reason_text
-from affectlab.core.words import count, joined, percent, some
+from affectlab.core.wording import reason_text
+from affectlab.core.words import joined
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ABOUT = {
-    "stimuli": "other stimuli rated by the same raters",
-    "raters": "the same stimuli rated by other raters",
-    "both": "other stimuli rated by other raters",
-}
-"""What intervals are about, in words, by their target."""
-_STUDENT = ", with Student's quantiles"
-_UNITS = {"label": "labels", "stimulus": "stimuli", "rater": "raters", "group": "groups"}
-"""What estimates are made for one by one, and how a caption has it."""
+_UNITS = ("label", "stimulus", "rater", "group")
+"""What estimates are made for one by one."""
 _MOST = 6
-"""Methods of a table that are written out."""
+"""Statistics of a table that are written out."""
 
 
 def methods_text(
@@ -48,56 +41,44 @@ def methods_text(
     sentences = _computed(estimates, cited)
     others = [_subject(table) for table in tables if table not in estimates and table.caption]
     if others:
-        also = "We also tabulated" if estimates else "We tabulated"
-        sentences.append(f"{also} {_listed(others)}{bracketed(_new(others, cited))}.")
-    sentences += _intervals(estimates, settings, cited)
+        works = bracketed(_new(others, (), cited))
+        sentences.append(wording.tabulated_text(others, works, also=bool(estimates)))
+    sentences += _intervals(estimates, settings.get("confidence"), cited)
     sentences += [missing] if missing and estimates else []
     sentences += _undefined(estimates)
-    own = references()["affectlab"]
-    sentences.append(f"Computations used affectlab {version}{bracketed([own])}.")
+    sentences.append(wording.software_text(version, bracketed([references()["affectlab"]])))
     return " ".join(sentences)
 
 
 def methods_works(tables: Sequence[Table]) -> list[Reference]:
     """Give the works that :func:`methods_text` cites, without this package."""
-    return named_in(text for table in tables for text in _texts(table))
+    names: list[str] = []
+    intervals: list[IntervalFact] = []
+    for table in tables:
+        names.append(table.caption)
+        if _holds_estimates(table):
+            names += _statistics(table)
+            intervals += [made for made, _ in _made(table) if made is not None]
+    return works_behind(names, intervals)
 
 
 def _holds_estimates(table: Table) -> bool:
     return {"value", "statistic", "interval"} <= set(table.frame.columns) and table.frame.height > 0
 
 
-def _texts(table: Table) -> list[str]:
-    """What a table says of its methods: its caption, and what stands in its rows."""
-    if not _holds_estimates(table):
-        return [table.caption]
-    made = table.frame["interval"].unique(maintain_order=True).drop_nulls()
-    return [table.caption, *_statistics(table), *(_way(IntervalFact.of_row(one)) for one in made)]
-
-
 def _subject(table: Table) -> str:
     """The caption of a table as part of a sentence."""
-    first = re.split(r"\. |[;:] |\.$", table.caption)[0]
-    if first.count("(") > first.count(")"):
-        first = first.rpartition(" (")[0]
+    text = table.caption.removesuffix(".")
     # What is named after somebody keeps its capital.
-    is_name = first.partition(" ")[0].endswith(("'s", "s'"))
-    return first if is_name or not first[1:2].islower() else first[:1].lower() + first[1:]
+    is_name = text.partition(" ")[0].endswith(("'s", "s'"))
+    return text if is_name or not text[1:2].islower() else text[:1].lower() + text[1:]
 
 
-def _listed(parts: Sequence[str]) -> str:
-    parts = list(dict.fromkeys(parts))
-    if len(parts) > _MOST:
-        parts = [*parts[:_MOST], f"{count(len(parts) - _MOST)} more"]
-    if not any("," in part for part in parts):
-        return joined(parts)
-    *most, last = parts
-    return f"{'; '.join(most)}; and {last}" if most else last
-
-
-def _new(texts: Iterable[str], cited: set[str]) -> list[Reference]:
-    """Give the works that texts name and that were not cited before."""
-    new = [work for work in named_in(texts) if work.key not in cited]
+def _new(
+    names: Iterable[str], intervals: Iterable[IntervalFact], cited: set[str]
+) -> list[Reference]:
+    """Give the works behind statistics and intervals that were not cited before."""
+    new = [work for work in works_behind(names, intervals) if work.key not in cited]
     cited.update(work.key for work in new)
     return new
 
@@ -114,92 +95,62 @@ def _computed(tables: Sequence[Table], cited: set[str]) -> list[str]:
     for table in tables:
         of = statistics.setdefault(_data(table.frame), [])
         of.append(f"{_statistic(table, cited)}{_each(table)}")
-    return [f"We computed {_listed(parts)}{data}." for data, parts in statistics.items()]
+    return [wording.computed_text(parts, data) for data, parts in statistics.items()]
 
 
 def _statistic(table: Table, cited: set[str]) -> str:
     methods, subject = _statistics(table), _subject(table)
     known = any(text.casefold() in subject.casefold() for text in methods)
     if not subject or known or len(methods) > _MOST:
-        return _listed([f"{one}{bracketed(_new([one], cited))}" for one in methods])
+        return wording.listed([f"{one}{bracketed(_new([one], (), cited))}" for one in methods])
     # A caption says what the rows are; how they were computed stands in brackets.
-    works = [work.cited for work in _new([subject, *methods], cited)]
+    works = [work.cited for work in _new([subject, *methods], (), cited)]
     return f"{subject} ({'; '.join([*methods, *works])})"
 
 
 def _each(table: Table) -> str:
     """For what a table has a row of its own."""
-    named = f"{table.caption} {' '.join(_statistics(table)[:1])}".casefold()
-    keys = [
-        key
-        for key, many in _UNITS.items()
-        if key in table.keys and table.frame[key].n_unique() > 1 and many not in named
-    ]
+    keys = [key for key in _UNITS if key in table.keys and table.frame[key].n_unique() > 1]
     return f" for each {joined(keys)}" if keys else ""
 
 
-def _range(numbers: pl.Series, one: str) -> str:
-    """A count with its noun, as a range where rows differ; empty where it is not known."""
+def _ends(numbers: pl.Series) -> tuple[int, int] | None:
+    """The least and the largest of counts; None where none is above 0."""
     known = numbers.filter(numbers > 0)
     low, high = known.min(), known.max()
-    if not isinstance(low, int) or not isinstance(high, int):
-        return ""
-    span = count(high) if low == high else f"{count(low)} to {count(high)}"
-    return f"{span} {one}{'' if span == '1' else 's'}"
+    return (low, high) if isinstance(low, int) and isinstance(high, int) else None
 
 
 def _data(frame: pl.DataFrame) -> str:
     """Which answers entered."""
     known = frame.filter(frame["n_ratings"] > 0)
-    ratings, raters = _range(known["n_ratings"], "rating"), _range(known["n_raters"], "rater")
-    stimuli = "" if known["n_items"].max() == 1 else _range(known["n_items"], "stimulus")
-    stimuli = stimuli.replace("stimuluss", "stimuli")
-    parts = [f"of {stimuli}" if stimuli else "", f"by {raters}" if raters else ""]
-    if not ratings:
-        return ""
-    every = "each " if known.height > 1 else ""
-    return f", {every}from {' '.join(filter(None, [ratings, *parts]))}"
+    stimuli = _ends(known["n_items"])
+    return wording.data_text(
+        _ends(known["n_ratings"]),
+        None if stimuli is None or stimuli[1] == 1 else stimuli,
+        _ends(known["n_raters"]),
+        each=known.height > 1,
+    )
 
 
-def _intervals(tables: Sequence[Table], settings: Mapping[str, Any], cited: set[str]) -> list[str]:
-    """Say how intervals were made, and what they are about."""
-    ways: dict[tuple[str, str], None] = {}
-    for table in tables:
-        has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
-        for made, target in dict.fromkeys(map(_hashable, has.select("interval", "target").rows())):
-            ways[_way(made), _about(target, made)] = None
-    level = settings.get("confidence")
-    lead = f"{percent(level)} confidence intervals" if level else "Confidence intervals"
-    sentences = []
-    for way, about in ways:
-        works = _new([way], cited)
-        over = f"; they are about {about}" if about else ""
-        sentences.append(f"{lead} {way}{bracketed(works)}{over}.")
-    return sentences
+def _made(table: Table) -> list[tuple[IntervalFact | None, str]]:
+    """How intervals of a table were made, and their targets, each once."""
+    has = table.frame.filter(table.frame["low"].is_not_nan() & table.frame["low"].is_not_null())
+    return list(dict.fromkeys(map(_alike, has.select("interval", "target").rows())))
 
 
-def _hashable(row: tuple[Any, str]) -> tuple[IntervalFact | None, str]:
+def _alike(row: tuple[Any, str]) -> tuple[IntervalFact | None, str]:
     made = IntervalFact.of_row(row[0])
     return None if made is None else replace(made, undefined=0, coverage=None, design=""), row[1]
 
 
-def _about(target: str, made: IntervalFact | None) -> str:
-    """Say what an interval is about, nothing where that is not known."""
-    units = drawn_whole(target, made)
-    if not units:
-        return _ABOUT.get(target, "")
-    raters = "other raters" if target == "both" else "the same raters"
-    return f"other {units}, whose stimuli are drawn together, rated by {raters}"
-
-
-def _way(made: IntervalFact | None) -> str:
-    """Say how an interval was made, as the rest of a sentence."""
-    if made is None or (made.kind == "analytic" and made.formula is None):
-        return "follow from a formula, without resampling"
-    text = interval_text(made)
-    if made.kind == "analytic":
-        return f"are {text.replace('interval', 'intervals')}"
-    return f"come from a {text}{_STUDENT if made.kind == 'jackknife' else ''}"
+def _intervals(tables: Sequence[Table], level: float | None, cited: set[str]) -> list[str]:
+    """Say how intervals were made, and what they are about."""
+    sentences = []
+    for made, target in dict.fromkeys(one for table in tables for one in _made(table)):
+        works = bracketed([] if made is None else _new((), [made], cited))
+        sentences.append(wording.interval_sentence(made, target, level, works))
+    return list(dict.fromkeys(sentences))
 
 
 def _undefined(tables: Sequence[Table]) -> list[str]:
@@ -219,17 +170,9 @@ def _undefined(tables: Sequence[Table]) -> list[str]:
                 without.append(reason_text(reason))
     sentences = []
     if undefined:
-        kinds = [kind for kind in dict.fromkeys(undefined) if kind]
-        were, are = ("was", "is") if len(undefined) == 1 else ("were", "are")
-        why = f" ({some(kinds, 3, 'other reasons')})" if kinds else ""
-        sentences.append(
-            f"Of {count(n)} values, {count(len(undefined))} {were} not defined{why} and {are} "
-            "reported as missing."
-        )
+        reasons = [reason for reason in dict.fromkeys(undefined) if reason]
+        sentences.append(wording.undefined_sentence(len(undefined), n, reasons))
     if without:
-        kinds = list(dict.fromkeys(without))
-        sentences.append(
-            f"No interval is given for {count(len(without))} of {count(n)} values "
-            f"({some(kinds, 3, 'other reasons')})."
-        )
+        reasons = list(dict.fromkeys(without))
+        sentences.append(wording.no_interval_sentence(len(without), n, reasons))
     return sentences

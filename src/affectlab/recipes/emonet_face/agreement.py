@@ -252,9 +252,9 @@ def inconsistencies() -> tuple[str, ...]:
     """Say which printed figures cannot be right, and what the printed ones say together."""
     printed = {figure.key: figure.value for figure in load_published("emonet_face").figure}
     marked = [
-        f"† {figure.name}: {figure.note.removeprefix('inconsistent: ')}."
+        f"† {figure.name}: {figure.inconsistent}."
         for figure in load_published("emonet_face").figure
-        if figure.note.startswith("inconsistent:")
+        if figure.inconsistent
     ]
     people = [printed[f"table6.human-{k}.mean"] for k in range(1, 9)]
     own = [printed[f"table6.{key_of(name)}.mean"] for name, kind in MODELS.items() if kind == OWN]

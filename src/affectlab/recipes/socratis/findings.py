@@ -206,8 +206,8 @@ def published_notes() -> tuple[str, ...]:
         "had no majority, which the paper does not speak of."
     )
     marked = (
-        f"† {figure.name}: {figure.note}."
+        f"† {figure.name}: {figure.inconsistent}."
         for figure in load_published("socratis").figure
-        if figure.note.startswith("inconsistent:")
+        if figure.inconsistent
     )
     return (counts, *marked)

@@ -199,9 +199,9 @@ def _marks(found: Mapping[str, Finding]) -> tuple[str, ...]:
     from affectlab.evaluation.classification import figures_possible
 
     lines = [
-        f"† {figure.name}: {figure.note}"
+        f"† {figure.name}: {figure.inconsistent}"
         for figure in load_published("to_err_like_human").figure
-        if figure.note.startswith("inconsistent:")
+        if figure.inconsistent
     ]
     columns = {key.rsplit(".", 1)[0] for key in found if key.startswith("table2.")}
     checked = 0

@@ -76,22 +76,17 @@ _TERMS: tuple[Column, ...] = (
     PValue("p"),
     PValue("p_holm", "p (Holm)"),
 )
-_OF_TERMS = (
-    "F tests of each term beside all others (type III); p (Holm) is over the labels of one term."
-)
+_OF_TERMS = "F tests of each term beside all others (type III)."
+_HOLM_LABELS = "p (Holm) is over the labels of one term"
 _MEANS = (
     "Estimated means, over the levels of all other categories, each counted once, and at the mean "
     "of numbers."
 )
-_CONTRASTS = (
-    "Differences of means (a - b). p (Holm) is over all pairs of one term and label; intervals are "
-    "of single pairs."
-)
+_CONTRASTS = "Differences of means (a - b)."
+_HOLM_PAIRS = "p (Holm) is over all pairs of one term and label; intervals are of single pairs"
 _THRESHOLDS = "Where one answer changes into the next on the latent scale, about their mean."
-_EFFECTS = (
-    "Fixed effects. Of a category: the difference from the mean over all levels; of a number: the "
-    "change per unit."
-)
+_EFFECTS = "Fixed effects."
+_CODING = "categories: difference from the mean over all levels; numbers: change per unit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +232,7 @@ def mixed_model(
     rows = [row for one in fits for row in _term_rows(one, names)]
     extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
     terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
-    terms = replace(terms, frame=_with_holm(terms.frame, "term"))
+    terms = replace(terms, frame=_with_holm(terms.frame, "term"), notes=(_HOLM_LABELS,))
 
     def table(
         name: str,
@@ -256,8 +251,10 @@ def mixed_model(
         contrasts,
         frame=_with_holm(contrasts.frame, "label", "term"),
         columns=(*contrasts.columns, PValue("p_holm", "p (Holm)")),
+        notes=(_HOLM_PAIRS,),
     )
     effects = table("effects", _EFFECTS, ("term", "level"), _effects)
+    effects = replace(effects, notes=(_CODING,))
     thresholds = [_thresholds(fits, confidence)] if link != "identity" else []
     return Result(
         (
