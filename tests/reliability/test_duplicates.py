@@ -455,13 +455,10 @@ def test_policy_points_at_both_and_refuses_neither() -> None:
         "r03",
         "r05",
     ]
-    (words,) = frame.filter(rater="r05")["evidence"]
-    assert words.startswith("duplicates: answers like rater 'r03': 100% of their answers to 60")
     rule = result.evidence_frame().filter(pl.col("rule") == "duplicates")
     assert rule["verdicts"].unique().to_list() == [""]
     assert rule.filter(pl.col("violated"))["measure"].to_list() == [0, 0]
     assert rule.filter(~pl.col("violated"))["measure"].min() > 0.3  # type: ignore[operator]
-    assert "of what their agreement with the others predicts" in rule["evidence"][0]
 
 
 def test_order_of_rows_does_not_matter() -> None:

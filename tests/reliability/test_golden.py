@@ -64,9 +64,6 @@ class TestChooseGolden:
         items = choose_golden(pilot(), 4, tolerance=10, seed=0).to_frame()
         row = items.row(0, named=True)
         assert row["n"] == 25
-        assert row["evidence"].startswith(
-            f"mean {row['value']:.3g}, lowest {row['rank']} of 60; SD"
-        )
         values = pilot().frame.filter(pl.col("stimulus").cast(pl.String) == row["stimulus"])[
             "value"
         ]
@@ -148,8 +145,7 @@ class TestPilotReport:
         model = report.models["rating"]
         assert model.inconsistency == pytest.approx(8, rel=0.1)
         assert plan(model, target="interval", goal=5).recommended > 10
-        assert "Inter-subject correlation, rating: 0.9" in report.sentences[1]
-        assert "No stimulus is in both" in report.sentences[-1]
+        assert report.overlap.disjoint
 
     def test_warnings(self):
         small = pilot(4, 10).select(stimuli=[f"s{k:02d}" for k in range(4)])
