@@ -19,6 +19,12 @@ from affectlab.reliability import (
     plan,
     split_half,
 )
+from affectlab.reliability.planning.wording import (
+    few_raters,
+    few_stimuli,
+    shared_raters,
+    single_ratings,
+)
 
 
 def pilot(n_raters=25, n_stimuli=60, seed=0, *, scale="0-100 interval", noise=None):
@@ -149,19 +155,20 @@ class TestPilotReport:
 
     def test_warnings(self):
         small = pilot(4, 10).select(stimuli=[f"s{k:02d}" for k in range(4)])
-        words = " ".join(pilot_report(small, main=small, seed=0).notes)
-        assert "4 raters, fewer than 25" in words
-        assert "4 stimuli, fewer than 30" in words
-        assert "mean scores reach from" in words
-        assert "4 stimuli are in both pilot and main study" in words
-        assert "4 raters of the pilot rate in the main study too" in words
+        report = pilot_report(small, main=small, seed=0)
+        assert report.overlap is not None
+        assert (len(report.overlap.stimuli), len(report.overlap.raters)) == (4, 4)
+        assert few_raters("rating", 4, 25, 1 / math.sqrt(6)) in report.notes
+        assert few_stimuli("rating", 4, 30) in report.notes
+        assert shared_raters(4) in report.notes
+        assert len(report.notes) == 5
 
     def test_a_pilot_of_single_ratings(self):
         frame = pl.DataFrame({"stimulus": ["a", "b"], "rater": ["r", "s"], "value": [10.0, 90.0]})
         report = pilot_report(Ratings(frame, scale="0-100 interval"), seed=0)
         assert report.models == {}
         assert math.isnan(report.correlation["rating"].value)
-        assert any("2 stimuli have one rating" in words for words in report.notes)
+        assert single_ratings("rating", 2) in report.notes
 
     def test_the_model_is_the_pilots(self):
         assert isinstance(pilot_report(pilot(), seed=0).models["rating"], PlanModel)
