@@ -132,7 +132,6 @@ def test_a_gold_standard_is_not_resampled() -> None:
     assert frame["rater"].to_list() == ["r0", "r1", "r2"]
     assert frame["value"][0] == pytest.approx(lin(data[0], data[3]), abs=1e-9)
     assert set(frame["target"]) == {"stimuli"}
-    assert "best of 3 raters, agrees with r3 by" in result.sentences[-1]
     with pytest.raises(InputError, match="a gold standard is no sample"):
         concordance(table(data), reference="r3", target="raters")
     with pytest.raises(InputError, match="unknown rater 'expert'"):
@@ -316,7 +315,6 @@ def test_all_measures_of_models_beside_people() -> None:
     people = raters.filter(pl.col("rater") != "m0")
     assert rows["rmse"]["person"] == pytest.approx(people["rmse"].median())
     assert rows["difference"]["person"] == pytest.approx(people["difference"].abs().median())
-    assert f"as the mean of {1 / wanted['error_share']:.1f} people" in result.sentences[-1]
 
 
 def test_the_mean_of_k_people_has_the_kth_part_of_the_error_of_one() -> None:
