@@ -213,8 +213,7 @@ def test_the_verb(tmp_path: Path) -> None:
     people.write(tmp_path / "people.csv")
     model.write(tmp_path / "model.csv")
     files = (tmp_path / "people.csv", "--scale=-9-9 interval", "--models", tmp_path / "model.csv")
-    done = run_here("reliability", "concordance", *files, "--figures", tmp_path / "figures")
-    assert "m0 agrees with the mean of people by" in " ".join(done.stdout.split())
+    run_here("reliability", "concordance", *files, "--figures", tmp_path / "figures")
     done = run_here("reliability", "concordance", *files, "--json")
     rows = json.loads(done.stdout)["result"]["raters"]
     wanted = concordance(people, model).to_dict()["raters"]

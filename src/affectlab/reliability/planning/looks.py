@@ -177,7 +177,7 @@ def enough_ratings(
     columns = (
         Value(),
         Interval(),
-        Number("width", "current width", decimals=3),
+        Number("width", "width now", decimals=3),
         YesNo("reached", "narrow enough"),
         Text("needed", spare=True),
         *counts,

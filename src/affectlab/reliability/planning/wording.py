@@ -224,6 +224,6 @@ def look_value(title: str, value: float, ends: tuple[float, float], confidence: 
 def go_on_text(name: str, value: str, width: float, goal: float, needed: str) -> str:
     """Say that the interval is too wide, and what a narrower one takes."""
     return (
-        f"{name}: go on, {value}. An interval after this look alone is {number(width)} wide; "
+        f"{name}: go on, {value}. Stopping now gives an interval {number(width)} wide; "
         f"{goal:g} takes {needed}."
     )

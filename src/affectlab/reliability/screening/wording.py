@@ -261,7 +261,7 @@ NO_SESSIONS = "Raters were judged: the ratings have no column 'session'."
 
 def judged_nobody(rule: str, why: Unjudged) -> str:
     """Say that a rule judged nobody, and why."""
-    return f"Rule {rule!r} judged nobody: {why}."
+    return f"Rule {rule!r} {why}."
 
 
 # Golden items and pilots.
