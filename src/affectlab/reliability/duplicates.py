@@ -207,8 +207,8 @@ def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     >>> alike = duplicate_raters(np.vstack([ratings, ratings[1] + 3]))
     >>> alike.groups
     (('1', '5'),)
-    >>> alike.evidence[0][:68]
-    "raters '1' and '5' answer alike: 100% of their answers to 60 common "
+    >>> alike.frame.select("n_items", "share_equal", "shift").row(0)
+    (60, 1.0, -3.0)
     >>> len(duplicate_raters(ratings))
     0
     """

@@ -471,7 +471,7 @@ def plan(
     >>> plan(model, target="power", goal=0.8, difference=10, paired=True).recommended
     26
     >>> print(plan(model, target="split_half", goal=0.9, n_raters=[8, 16, 32]).finding)
-    16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
+    16 raters per stimulus: split-half correlation 0.94 ...; goal at least 0.9.
     """
     pilot = canonical(pilot)
     wanted = _Wanted(

@@ -83,7 +83,7 @@ def batch_overlap(pilot: Ratings, main: Ratings | Iterable[str]) -> Overlap:
     --------
     >>> pilot = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": [1, 2]}, scale="1-5")
     >>> print(batch_overlap(pilot, ["b", "c"]))
-    1 stimuli are in both pilot and main study: b
+    pilot and main study share 1 stimulus: b
     """
     mine = pilot.answers()
     if isinstance(main, Ratings):
@@ -168,7 +168,7 @@ def choose_golden(
     >>> items.reference
     {'0': 2.0, '4': 98.0}
     >>> items.to_frame()["evidence"][0]
-    'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD of all 10.5)'
+    'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD 10.5)'
     """
     pilot = canonical(pilot)
     check_choice("extremes", extremes, get_args(Extremes))
