@@ -472,9 +472,9 @@ class _Panel:
             return
         low, high = raters.row(0, named=True), raters.row(-1, named=True)
         test = frames["tests"].filter(term="rater").row(0, named=True)
-        ends = ((one["rater"], one["value"]) for one in (low, high))
+        least, most = ((one["rater"], one["value"]) for one in (low, high))
         outcome = chi_squared_text(test["df"], test["value"], test["p"])
-        yield severity_text(name, *ends, outcome, different=test["p"] <= alpha)
+        yield severity_text(name, least, most, outcome, different=test["p"] <= alpha)
         p = holm(raters["infit_p"].to_numpy())
         for sign in (1, -1):
             odd = (p <= alpha) & (sign * (raters["infit"].to_numpy() - 1) > 0)
