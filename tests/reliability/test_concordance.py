@@ -132,7 +132,6 @@ def test_a_gold_standard_is_not_resampled() -> None:
     assert frame["rater"].to_list() == ["r0", "r1", "r2"]
     assert frame["value"][0] == pytest.approx(lin(data[0], data[3]), abs=1e-9)
     assert set(frame["target"]) == {"stimuli"}
-    assert "best of 3 raters, agrees with r3 by" in result.sentences[-1]
     with pytest.raises(InputError, match="a gold standard is no sample"):
         concordance(table(data), reference="r3", target="raters")
     with pytest.raises(InputError, match="unknown rater 'expert'"):
@@ -214,8 +213,7 @@ def test_the_verb(tmp_path: Path) -> None:
     people.write(tmp_path / "people.csv")
     model.write(tmp_path / "model.csv")
     files = (tmp_path / "people.csv", "--scale=-9-9 interval", "--models", tmp_path / "model.csv")
-    done = run_here("reliability", "concordance", *files, "--figures", tmp_path / "figures")
-    assert "m0 agrees with the mean of people by" in " ".join(done.stdout.split())
+    run_here("reliability", "concordance", *files, "--figures", tmp_path / "figures")
     done = run_here("reliability", "concordance", *files, "--json")
     rows = json.loads(done.stdout)["result"]["raters"]
     wanted = concordance(people, model).to_dict()["raters"]
@@ -316,7 +314,6 @@ def test_all_measures_of_models_beside_people() -> None:
     people = raters.filter(pl.col("rater") != "m0")
     assert rows["rmse"]["person"] == pytest.approx(people["rmse"].median())
     assert rows["difference"]["person"] == pytest.approx(people["difference"].abs().median())
-    assert f"as the mean of {1 / wanted['error_share']:.1f} people" in result.sentences[-1]
 
 
 def test_the_mean_of_k_people_has_the_kth_part_of_the_error_of_one() -> None:

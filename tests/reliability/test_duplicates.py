@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import StringIO
 from pathlib import Path
 
@@ -21,6 +20,13 @@ from affectlab.reliability.duplicates import _chernoff
 from affectlab.reliability.subject_models import SubjectModel
 from affectlab.reliability.subject_models.model import as_one
 from affectlab.reliability.subject_models.panels import Grouped, SubjectPanel
+from affectlab.reliability.subject_models.wording import (
+    copies_text,
+    effect_of_pairs,
+    open_pair,
+    similar_text,
+)
+from affectlab.reliability.wording import equal_up_to_shift, few_alike
 
 NAN = np.nan
 
@@ -112,24 +118,22 @@ class TestScores:
     def test_the_pair_is_named_where_a_user_looks(self) -> None:
         matrix, _ = honest(4, 40, 0)
         model = subject_model(with_copy(matrix))
-        sentence = (
-            "raters '0' and '4' answer alike: 100% of their answers to 40 common stimuli are equal"
-        )
+        (pair,) = model.duplicates.evidence
         assert "raters who answer alike: '0' and '4'" in repr(model)
-        assert model.notes[0].startswith(sentence)
-        assert model.notes[0].endswith("they count as one rater")
+        assert model.notes[0] == copies_text(pair, effect_of_pairs("reml"))
         assert "&#x27;0&#x27; and &#x27;4&#x27; answer alike" in model._repr_html_()
         console = Console(width=80, file=StringIO())
         console.print(model)
         shown = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
-        assert "raters '0' and '4' answer alike: 100% of their answers" in shown
+        assert "raters '0' and '4' answer alike" in shown
 
     def test_published_methods_stay_and_warn(self) -> None:
         matrix, _ = honest(10, 120, 0)
         both = with_copy(matrix)
         model = subject_model(both, method="p910")
         assert model.duplicates.groups == (("0", "10"),)
-        assert any("p910 counts both and leans towards them" in note for note in model.notes)
+        (pair,) = model.duplicates.evidence
+        assert copies_text(pair, effect_of_pairs("p910")) in model.notes
         alone = subject_model(matrix, method="p910")
         moved = model.to_frame()["value"].to_numpy() - alone.to_frame()["value"].to_numpy()
         assert np.abs(moved).max() > 0.1
@@ -196,10 +200,8 @@ class TestCountedAsOne:
         assert model.duplicates.groups == ()
         assert model.counted_as_one == (("0", "4"),)
         (note,) = model.notes
-        assert "100% of their answers to 20 common stimuli are equal" in note
-        assert note.endswith(
-            "not enough to call one a copy of the other, but they count as one rater"
-        )
+        (pair,) = model.likeness.similar.evidence
+        assert note == similar_text(pair, effect_of_pairs("reml"))
         reason = Reason.of_row(model.table("raters").frame["reason"][4])
         assert reason == Reason(Cause.COUNTED_AS_ONE, of="'0'")
         assert "raters who answer alike: '0' and '4'" in repr(model)
@@ -211,12 +213,9 @@ class TestCountedAsOne:
         model = subject_model(with_copy(matrix, shift=3))
         assert (model.duplicates.n_unjudged, model.counted_as_one) == (3, ())
         (note,) = model.notes
-        assert re.match(
-            r"raters '0' and '2' have 9\d% of the weight together, and one may be a copy of the "
-            r"other: answers to all 40 common stimuli are equal up to a shift, and there are too "
-            r"few others to compare them with",
-            note,
-        )
+        assert model.likeness.open == (("0", "2", equal_up_to_shift(40)),)
+        share = sum(model.fitted[0].weight_share[[0, 2]])
+        assert note == open_pair("", ("0", "2"), share, equal_up_to_shift(40))
         assert subject_model(honest(3, 40, 0)[0]).notes == ()
 
     def test_a_pair_that_could_be_chance_is_named_where_it_has_the_scores(self) -> None:
@@ -227,9 +226,9 @@ class TestCountedAsOne:
         matrix[:2] = truth
         model = subject_model(matrix)
         assert model.counted_as_one == ()
-        (note,) = model.notes
-        assert "raters '0' and '1' have 9" in note
-        assert "which can be chance with so few answers or stimuli this easy" in note
+        assert len(model.notes) == 1
+        ((one, other, evidence),) = model.likeness.open
+        assert (one, other, evidence) == ("0", "1", few_alike(40, 0.0))
 
 
 class TestPairs:
@@ -289,7 +288,7 @@ class TestPairs:
         )
         alike = duplicate_raters(ratings)
         assert alike.groups == (("r3", "r5"),)
-        assert "100% of their answers to 80 common stimuli are equal, and " in alike.evidence[0]
+        assert alike.frame.select("share_equal", "n_items").row(0) == (1.0, 80)
         assert len(duplicate_raters(ratings.select(raters=[f"r{n}" for n in range(5)]))) == 0
 
     def test_pairs_that_cannot_be_judged(self) -> None:
@@ -457,13 +456,10 @@ def test_policy_points_at_both_and_refuses_neither() -> None:
         "r03",
         "r05",
     ]
-    (words,) = frame.filter(rater="r05")["evidence"]
-    assert words.startswith("duplicates: answers like rater 'r03': 100% of their answers to 60")
     rule = result.evidence_frame().filter(pl.col("rule") == "duplicates")
     assert rule["verdicts"].unique().to_list() == [""]
     assert rule.filter(pl.col("violated"))["measure"].to_list() == [0, 0]
     assert rule.filter(~pl.col("violated"))["measure"].min() > 0.3  # type: ignore[operator]
-    assert "of what their agreement with the others predicts" in rule["evidence"][0]
 
 
 def test_order_of_rows_does_not_matter() -> None:

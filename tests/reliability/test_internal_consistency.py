@@ -13,9 +13,11 @@ from tests.cli.command import run_here
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause
 from affectlab.core.inference import Interval
+from affectlab.core.words import option
 from affectlab.ratings import Ratings
 from affectlab.reliability import internal_consistency, intraclass_correlation
 from affectlab.reliability.internal_consistency import one_factor
+from affectlab.reliability.wording import SEVERAL_STIMULI_EACH, incomplete_text, reversed_items
 
 NAMES = ("rating", "complaints", "privileges", "learning", "raises", "critical", "advance")
 ATTITUDE = """
@@ -118,7 +120,7 @@ def test_reversed_items() -> None:
     assert same.to_frame("scores").equals(straight.to_frame("scores"))
     assert same.to_frame("items")["reversed"].to_list() == [False, False, True, False]
     forgotten = internal_consistency(questionnaire(turned, names, "1-5"))
-    assert "tense goes against the other items" in forgotten.notes[0]
+    assert forgotten.notes[0] == reversed_items(["tense"], option("reverse", ["tense"]))
     with pytest.raises(InputError, match="without ends"):
         internal_consistency(questionnaire(turned, names), reverse=["tense"])
 
@@ -137,7 +139,7 @@ def test_what_cannot_be() -> None:
     omega = internal_consistency(questionnaire(constant)).to_frame().row(1, named=True)
     assert omega["reason"] == Cause.DEPENDENT_ITEMS
     gaps = table.where(~((pl.col("value") == 43) & (pl.arange(pl.len()) < 7)))
-    assert "questionnaires lack an item" in internal_consistency(gaps).notes[0]
+    assert internal_consistency(gaps).notes[0] == incomplete_text(1, 30)
 
 
 @pytest.mark.long
@@ -181,7 +183,7 @@ def test_raters_who_answer_about_several_stimuli() -> None:
     result = internal_consistency(ratings)
     row = result.to_frame().row(0, named=True)
     assert (row["target"], row["n_questionnaires"], row["n_items"]) == ("both", 96, 12)
-    assert "several stimuli" in result.notes[-1]
+    assert SEVERAL_STIMULI_EACH in result.notes
 
 
 def test_the_verb(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings, strategies as st
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import krippendorff_alpha, rater_agreement
+from affectlab.reliability.agreement.wording import NO_EMPTY_SETS
 
 Chosen = Sequence[Sequence[frozenset[str] | None]]
 TWO_CODERS = """
@@ -165,7 +166,7 @@ def test_lists_do_not_say_who_chose_nothing(tmp_path: Path) -> None:
     filled = read_ratings(tmp_path / "listed.csv", scale="binary", absent="zero")
     for ratings in (listed, filled):
         found = krippendorff_alpha(ratings, level="masi")
-        assert found.notes[0].startswith("No set is empty: lists of what was chosen do not say who")
+        assert found.notes[0] == NO_EMPTY_SETS
         assert not any("empty" in note for note in krippendorff_alpha(ratings).notes)
         assert found.notes[0] in rater_agreement(ratings).notes
     # A file with a column for each label has a row for who chose nothing.

@@ -11,9 +11,11 @@ from benchmarks._looks import Design, study
 from scipy.stats import norm
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import enough_ratings, krippendorff_alpha
 from affectlab.reliability.planning import confidence_at_any_look
+from affectlab.reliability.planning.wording import models_unused
 
 
 def ratings(n: int, seed: int = 1, **labels: float) -> Ratings:
@@ -59,7 +61,6 @@ def test_it_stops_when_the_interval_of_97_5_percent_is_narrow() -> None:
     assert (found["low"], found["high"]) == (row["low"], row["high"])
     assert found["reached"]
     assert found["times"] == 1
-    assert result.finding.startswith("joy: stop, Krippendorff's alpha is ")
 
 
 def test_before_it_stops_the_interval_is_wider_and_says_how_much_is_missing() -> None:
@@ -75,8 +76,7 @@ def test_before_it_stops_the_interval_is_wider_and_says_how_much_is_missing() ->
     (wider,) = krippendorff_alpha(table, confidence=confidence).to_frame().to_dicts()
     assert found["low"] == pytest.approx(wider["low"], abs=1e-9)
     assert found["high"] == pytest.approx(wider["high"], abs=1e-9)
-    assert "go on" in result.finding
-    assert "about 2.2 times the stimuli and 2.2 times the raters." in result.finding
+    assert found["needed"] == "2.2 times the stimuli and 2.2 times the raters"
 
 
 def test_each_label_and_any_coefficient_is_asked_by_itself() -> None:
@@ -97,9 +97,7 @@ def test_without_an_interval_it_goes_on() -> None:
         {"stimulus": [0, 0, 1, 1], "rater": ["a", "b"] * 2, "value": [1, 2, 1, 1]}, scale="0-7"
     )
     result = enough_ratings(table, width=0.2)
-    assert result.finding == (
-        "rating: go on, Krippendorff's alpha has no interval (2 stimuli, expected 3 or more)."
-    )
+    assert result.to_frame()["reason"][0] == Cause.FEW_UNITS
     assert not result.to_frame()["reached"][0]
 
 
@@ -145,30 +143,27 @@ def test_more_stimuli_alone_do_not_narrow_intervals_about_other_raters() -> None
 
 def test_a_large_factor_has_no_digits() -> None:
     result = enough_ratings(ratings(20), width=1e-9, target="stimuli")
-    assert result.finding.endswith("; 1e-09 takes more than 1,000 times the stimuli.")
     assert result.to_frame()["needed"].to_list() == ["more than 1,000 times the stimuli"]
 
 
 def test_why_nothing_varies_is_said() -> None:
     stimulus, rater = (part.ravel() for part in np.indices((12, 4)))
-    for value, why in (
-        (stimulus % 5, "raters always agree, which leaves no variation to estimate an error from"),
-        (np.ones(48), "all answers are the same"),
+    for value, cause in (
+        (stimulus % 5, Cause.NO_VARIATION),
+        (np.ones(48), Cause.ONE_CATEGORY),
     ):
         table = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="0-4")
-        assert enough_ratings(table, width=0.1).finding == (
-            f"rating: go on, Krippendorff's alpha has no interval ({why})."
-        )
+        (row,) = enough_ratings(table, width=0.1).to_frame().to_dicts()
+        assert row["reason"] == cause
 
 
 def test_whom_intervals_are_about_is_noted() -> None:
     table = ratings(60)
     two = table.select(raters=["r0", "r1"])
     result = enough_ratings(two, width=0.1)
-    assert result.notes == (
-        "joy: intervals are about other stimuli and these raters, since two raters cannot be "
-        "generalised to others",
-    )
+    assert len(result.notes) == 1
+    assert result.to_frame()["target"][0] == "stimuli"
+    assert result.to_frame()["reason"][0] == Cause.TWO_RATERS
     assert result.to_frame()["needed"][0].endswith(" times the stimuli")
     assert enough_ratings(two, width=0.1, target="stimuli").notes == ()
     assert enough_ratings(table, width=0.1).notes == ()
@@ -191,7 +186,7 @@ def test_models_that_are_not_used_are_noted() -> None:
     table = ratings(30).to_frame()
     kinds = {"rater": ["r4"], "rater_kind": ["model"]}
     mixed = Ratings(table, scale="0..7 interval", raters=kinds)
-    assert enough_ratings(mixed, width=0.1).notes == ("1 model not used here",)
+    assert enough_ratings(mixed, width=0.1).notes == (models_unused(1),)
     assert enough_ratings(mixed, width=0.1, everyone=True).notes == ()
 
 

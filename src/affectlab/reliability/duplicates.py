@@ -15,9 +15,18 @@ from affectlab.core.arrays import counted
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
 from affectlab.ratings import Answers, Ratings, answers_of, of_known_raters
 from affectlab.reliability.common_scale import in_percent
+from affectlab.reliability.wording import (
+    ALIKE_PAIRS,
+    alike_evidence,
+    alike_pair,
+    alike_pairs,
+    alike_rater,
+    equal_shares,
+    equal_up_to_shift,
+    few_alike,
+)
 
 _FEWEST = 10
 """Common stimuli below which a pair is not judged."""
@@ -96,7 +105,7 @@ class DuplicateRaters(Result):
     def evidence(self) -> tuple[str, ...]:
         """Each pair with its evidence, in a sentence without a full stop."""
         return tuple(
-            f"raters {row['rater']!r} and {row['other']!r} answer alike: {row['evidence']}"
+            alike_pair(row["rater"], row["other"], row["evidence"])
             for row in self.frame.iter_rows(named=True)
         )
 
@@ -105,7 +114,7 @@ class DuplicateRaters(Result):
         closest: dict[str, str] = {}
         for row in self.frame.iter_rows(named=True):
             for one, other in ((row["rater"], row["other"]), (row["other"], row["rater"])):
-                closest.setdefault(one, f"answers like rater {other!r}: {row['evidence']}")
+                closest.setdefault(one, alike_rater(other, row["evidence"]))
         return closest
 
     def __len__(self) -> int:
@@ -122,21 +131,11 @@ _COLUMNS = (
 
 
 def _evidence(row: dict[str, Any], *, nominal: bool) -> str:
-    p = "p < 1e-12" if row["p"] < 1e-12 else f"p = {row['p']:.1g}"
-    stimuli = f"{row['n_items']:,} common stimuli"
     if nominal:
-        return (
-            f"{row['share_equal']:.0%} of their answers to {stimuli} are equal, and "
-            f"{1 - row['expected_sd'] ** 2:.0%} are expected from their agreement with the "
-            f"others ({p})"
-        )
-    shift = f" but for a shift of {abs(row['shift']):.3g}" if row["shift"] else ""
-    equal = f"{row['share_equal']:.0%} of their answers to {stimuli} are equal{shift}; "
-    return (
-        f"{equal if row['share_equal'] >= 0.5 else f'over {stimuli} '}the SD of their "
-        f"differences is {row['sd']:.3g}, and {row['expected_sd']:.3g} is expected from their "
-        f"agreement with the others ({p})"
-    )
+        shares = (row["share_equal"], 1 - row["expected_sd"] ** 2)
+        return equal_shares(*shares, row["n_items"], row["p"])
+    sds = (row["sd"], row["expected_sd"])
+    return alike_evidence(row["n_items"], row["share_equal"], row["shift"], *sds, row["p"])
 
 
 @of_known_raters
@@ -190,7 +189,7 @@ def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     differences and ``expected_sd`` (on a nominal scale their squares are shares of unequal
     answers), ``ratio`` :math:`R_{ij}`; ``p``, for all pairs that were judged
     together (Bonferroni), in [0, 1]; and ``evidence``, these numbers in words. Who copied from whom
-    cannot be told.
+    does not show.
 
     Not judged are pairs with fewer than 10 common stimuli, pairs of which one has 10 stimuli in
     common with fewer than two others, and raters who always answer the same. Where copies are
@@ -208,8 +207,8 @@ def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     >>> alike = duplicate_raters(np.vstack([ratings, ratings[1] + 3]))
     >>> alike.groups
     (('1', '5'),)
-    >>> alike.evidence[0][:68]
-    "raters '1' and '5' answer alike: 100% of their answers to 60 common "
+    >>> alike.frame.select("n_items", "share_equal", "shift").row(0)
+    (60, 1.0, -3.0)
     >>> len(duplicate_raters(ratings))
     0
     """
@@ -246,17 +245,9 @@ def likeness(data: Ratings | ArrayLike) -> Likeness:
         one, other = raters[pairs.first[k]], raters[pairs.second[k]]
         if frozenset((one, other)) in settled:
             continue
-        stimuli = f"{int(pairs.n_items[k]):,} common stimuli"
-        if unknown[k]:
-            what = f"answers to all {stimuli} are equal up to a shift"
-            why = "and there are too few others to compare them with"
-        else:
-            what = (
-                f"differences over {stimuli} are {ratio[k]:.2f} of what their agreement with the "
-                "others predicts"
-            )
-            why = "which can be chance with so few answers or stimuli this easy"
-        doubts.append((one, other, f"{what}, {why}"))
+        n = int(pairs.n_items[k])
+        evidence = equal_up_to_shift(n) if unknown[k] else few_alike(n, float(ratio[k]))
+        doubts.append((one, other, evidence))
     return Likeness(duplicates, similar, tuple(doubts))
 
 
@@ -336,12 +327,12 @@ def _alike(compared: _Compared, rules: tuple[_Rule, ...]) -> tuple[DuplicateRate
             (
                 Table(
                     "duplicates",
-                    "Pairs of raters who answer alike.",
+                    ALIKE_PAIRS,
                     pl.DataFrame(own, schema=schema).sort("ratio", "rater", "other"),
                     _COLUMNS,
                 ),
             ),
-            (f"{len(own):,} of {plural(n_judged, 'pair')} of raters answer alike",),
+            (alike_pairs(len(own), n_judged),),
             n_pairs=n_judged,
             n_unjudged=compared.n_shared - n_judged,
             closest=closest,

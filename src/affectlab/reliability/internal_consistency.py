@@ -35,7 +35,7 @@ from affectlab.core.tables import (
 )
 from affectlab.core.types import Floats, Ints
 from affectlab.core.wording import coverage_text
-from affectlab.core.words import joined, number, option, plural, shown, with_ends
+from affectlab.core.words import option, plural, shown, with_ends
 from affectlab.ratings import (
     ClusterLike,
     Ratings,
@@ -45,6 +45,21 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement import Rated, weak_design_like
+from affectlab.reliability.wording import (
+    ITEM_MEANS,
+    ITEM_REST,
+    ITEM_REST_TITLE,
+    ITEMS,
+    ITEMS_NOTE,
+    ONE_FACTOR,
+    SEVERAL_STIMULI_EACH,
+    SUM_RELIABILITY,
+    SUMS,
+    alpha_text,
+    incomplete_text,
+    reversed_items,
+    unequal_scales,
+)
 
 _LEAST = 0.005
 """Least uniqueness of a standardised item, as in R's ``factanal``."""
@@ -55,10 +70,6 @@ _FEWEST = 3
 _TITLES = {"alpha": "Cronbach's alpha", "omega": "McDonald's omega"}
 _SIMULATED = {"alpha": "cronbach_alpha", "omega": "mcdonald_omega"}
 """What designs in which intervals hold too rarely are filed under."""
-_ITEMS = (
-    "r with the rest: correlation of an item with the sum of the others; alpha without: of the "
-    "other items alone; loading: correlation of the item with the factor, by maximum likelihood."
-)
 
 
 def one_factor(correlations: Floats) -> Floats:
@@ -216,13 +227,13 @@ class _Questionnaires:
             evaluate=self.evaluate,
             method=[
                 (_TITLES["alpha"], *kind),
-                (_TITLES["omega"], "one factor by maximum likelihood", *kind),
+                (_TITLES["omega"], ONE_FACTOR, *kind),
             ],
             n_items=[units.size] * 2,
             n_raters=[raters.size] * 2,
             n_ratings=[n * k] * 2,
             undefined=[
-                Reason(Cause.CONSTANT, of="sums of the items"),
+                Reason(Cause.CONSTANT, of=SUMS),
                 few if k < _FEWEST else Reason(Cause.DEPENDENT_ITEMS),
             ],
             closed=feldt,
@@ -363,13 +374,13 @@ def internal_consistency(
                 "items",
                 "intervals",
                 "items",
-                "Correlation of each item with the rest",
+                ITEM_REST_TITLE,
                 description=f"{plural(len(cases.items), 'item')}.",
                 options={
                     "value": "r_rest",
                     "low": None,
                     "high": None,
-                    "value_name": "r with the rest",
+                    "value_name": ITEM_REST,
                 },
             ),
         ),
@@ -461,12 +472,12 @@ def _of_items(cases: _Questionnaires, reverse: Sequence[str]) -> Table:
         Key("item"),
         Number("mean"),
         Number("sd", "SD"),
-        Number("r_rest", "r with the rest"),
+        Number("r_rest", ITEM_REST),
         Number("alpha_without", "alpha without"),
         Number("loading"),
         YesNo("reversed"),
     )
-    return Table("items", "Items, reversed ones turned.", frame, columns, notes=(_ITEMS,))
+    return Table("items", ITEMS, frame, columns, notes=(ITEMS_NOTE,))
 
 
 def _reliability(estimates: Estimates) -> Table:
@@ -479,7 +490,7 @@ def _reliability(estimates: Estimates) -> Table:
         Count("n_raters", "raters"),
         Count("n_items", "stimuli"),
     )
-    caption = "Reliability of the sum of the items."
+    caption = SUM_RELIABILITY
     return Table("reliability", caption, estimates.frame, columns)
 
 
@@ -493,41 +504,29 @@ def _scores(cases: _Questionnaires) -> Table:
         }
     )
     columns = (Key("stimulus"), Key("rater"), Number("value", "mean of items"))
-    return Table("scores", "Mean of the items in each questionnaire.", frame, columns, limit=0)
+    return Table("scores", ITEM_MEANS, frame, columns, limit=0)
 
 
 def _sentences(frame: pl.DataFrame, cases: _Questionnaires, confidence: float) -> Iterator[str]:
     alpha, omega = frame.to_dicts()
     if alpha["status"] != "ok":
         return
-    said = with_ends(alpha, confidence)
-    text = f"{_TITLES['alpha']} of {len(cases.items)} items is {said}"
-    yield f"{text}, omega {number(omega['value'])}." if omega["status"] == "ok" else f"{text}."
+    value, of_factor = with_ends(alpha, confidence), omega["value"]
+    defined = of_factor if omega["status"] == "ok" else None
+    yield alpha_text(_TITLES["alpha"], len(cases.items), value, defined)
 
 
 def _notes(ratings: Ratings, items: pl.DataFrame, cases: _Questionnaires) -> Iterator[str]:
     against = items.filter(pl.col("r_rest") < 0)["item"].to_list()
     if against:
-        names = [shown(name, 40) for name in against]
-        goes = "goes" if len(names) == 1 else "go"
-        yield (
-            f"{joined(names)} {goes} against the other items: worded the other way round? "
-            f"{option('reverse', against)} turns answers"
-        )
+        yield reversed_items(against, option("reverse", against))
     if cases.n_incomplete:
-        whole = cases.n + cases.n_incomplete
-        yield f"{cases.n_incomplete:,} of {whole:,} questionnaires lack an item and are not used"
+        yield incomplete_text(cases.n_incomplete, cases.n + cases.n_incomplete)
     if not cases.standardized and len({ratings.scales[name] for name in cases.items}) > 1:
-        yield (
-            "items are on different scales, of which the wider weigh more: "
-            f"{option('standardized', True)} gives all the same weight"
-        )
+        yield unequal_scales(option("standardized", True))
     per_rater = np.unique(cases.rater, return_counts=True)[1]
     if per_rater.max() > 1:
-        yield (
-            "raters answered about several stimuli: reliability is that of single questionnaires, "
-            "differences between raters and between stimuli taken together"
-        )
+        yield SEVERAL_STIMULI_EACH
 
 
 def _weak(estimates: Estimates, cases: _Questionnaires, clusters: Clusters | None) -> Iterator[str]:

@@ -15,7 +15,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Resampled, Target
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table
-from affectlab.core.words import number, option, plural, with_ends
+from affectlab.core.words import option, plural, with_ends
 from affectlab.ratings import (
     HUMAN_KINDS,
     ClusterLike,
@@ -38,6 +38,21 @@ from affectlab.reliability.agreement import (
     self_consistency,
 )
 from affectlab.reliability.correlation import interrater_correlation
+from affectlab.reliability.wording import (
+    KAPPA_GROUPS,
+    KAPPA_KINDS,
+    KAPPA_PAIRS,
+    alpha_among,
+    below_chance,
+    heatmap_text,
+    listwise_deletion,
+    median_kappas,
+    models_only_in_pairs,
+    not_correlated,
+    range_text,
+    texts_left_out,
+    value_text,
+)
 
 _ALPHA = "krippendorff_alpha"
 _CORRELATION = "interrater_correlation"
@@ -153,9 +168,7 @@ def rater_agreement(
         else alpha_of_label_sets(panel, confidence=confidence, **sampling)
     )
     if sets is not None:
-        table = _table("label_sets", "Krippendorff's alpha", sets)
-        said = table.caption.replace("alpha", "alpha of whole label sets", 1)
-        tables.append(replace(table, caption=said))
+        tables.append(_table("label_sets", "Krippendorff's alpha", sets))
         of_clusters.update(dict.fromkeys(sets.notes))
     figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list(of_clusters)
     ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
@@ -174,20 +187,15 @@ def rater_agreement(
     tables += others
     texts = [name for name, scale in panel.scales.items() if not scale.numeric]
     if texts:
-        notes.insert(0, f"left out, since the answers are texts: {', '.join(texts)}")
+        notes.insert(0, texts_left_out(texts))
     if panel is not ratings:
         n_models = ratings.n_raters - panel.n_raters
-        notes.insert(0, f"{plural(n_models, 'model')} not used here, but for kappa of pairs")
+        notes.insert(0, models_only_in_pairs(n_models))
     alpha = tables[0].frame["value"].drop_nans()
     below = int((alpha < 0).sum())
     # By chance, nine of ten labels or more are so once in 60 times, and seldomer with more labels.
     if below >= max(6, 0.9 * alpha.len()):
-        notes.insert(
-            0,
-            f"raters agree less than by chance on {below} of {plural(alpha.len(), 'label')}; where "
-            "a stimulus goes on to another rater depending on the answers so far, agreement says "
-            "nothing of the raters",
-        )
+        notes.insert(0, below_chance(below, alpha.len()))
     return Result(
         tuple(tables),
         tuple(_sentences(tables[0].frame, panel, confidence)),
@@ -321,13 +329,13 @@ def _kappa_tables(pairs: KappaResult) -> tuple[Table, Table]:
     return (
         Table(
             "kappa",
-            "Kappa by kind of pair",
+            KAPPA_KINDS,
             kinds,
             (*(Key(key, heads[key]) for key in keys), *_KINDS),
         ),
         Table(
             "pairs",
-            "Kappa of pairs of raters, mean over labels",
+            KAPPA_PAIRS,
             means,
             (*(Key(key) for key in of_pair), Number("value", "kappa"), Count("n_labels")),
             limit=0,
@@ -338,21 +346,21 @@ def _kappa_tables(pairs: KappaResult) -> tuple[Table, Table]:
 def _kappa_figures(pairs: KappaResult, kinds: pl.DataFrame) -> Iterator[Figure]:
     if not kinds.height:
         return
-    medians = [f"{row['pair_kind']} {number(row['median'])}" for row in kinds.to_dicts()]
+    medians = list(kinds.select("pair_kind", "median").iter_rows())
     yield Figure(
         "kappa_by_kind",
         "groups_compared",
         "pairs",
-        "Kappa of pairs of raters, mean over labels, by kind of pair",
-        description=f"Median over pairs and labels: {'; '.join(medians)}.",
+        KAPPA_GROUPS,
+        description=median_kappas(medians),
         options={"value_name": "kappa", "group": "pair_kind"},
     )
     yield Figure(
         "kappa_heatmap",
         "pair_heatmap",
         "pairs",
-        "Kappa of every pair of raters, mean over labels",
-        description=f"{len(pairs.raters)} raters, people first.",
+        KAPPA_PAIRS,
+        description=heatmap_text(len(pairs.raters)),
         options={
             "raters": pairs.raters,
             "rater_kinds": pairs.rater_kinds,
@@ -370,22 +378,18 @@ def _sentences(alpha: pl.DataFrame, panel: Ratings, confidence: float) -> Iterat
     if not known.height:
         return
     best, *_, worst = [*known.to_dicts(), *known.tail(1).to_dicts()]
-    text = f"Krippendorff's alpha among {who} is "
+    what = alpha_among(who)
     if known.height > 1:
-        yield (
-            f"{text}between {number(worst['value'])} ({worst['label']}) and "
-            f"{number(best['value'])} ({best['label']})."
-        )
+        yield range_text(what, *((row["label"], row["value"]) for row in (worst, best)))
         return
-    yield f"{text}{with_ends(best, confidence)}."
+    yield value_text(what, with_ends(best, confidence))
 
 
 def _left_out(correlation: Estimates, panel: Ratings) -> list[str]:
     """Name the labels that interrater correlation leaves out."""
     there = set(correlation.frame["label"])
     return [
-        f"interrater correlation leaves out {name}, "
-        + ("whose categories have no order" if scale.kind == "nominal" else "as its paper does")
+        not_correlated(name, nominal=scale.kind == "nominal")
         for name, scale in panel.scales.items()
         if name not in there
     ]
@@ -398,7 +402,4 @@ def _dropped(tables: Iterable[Table]) -> Iterator[str]:
             continue
         dropped = table.frame.filter(pl.col("n_dropped") > 0).unique("label", maintain_order=True)
         for label, n, items in dropped.select("label", "n_dropped", "n_items").iter_rows():
-            yield (
-                f"ICC of {label}: listwise deletion drops {n:,} of {n + items:,} stimuli, which "
-                f"not every rater rated; {option('missing', 'available')} uses them"
-            )
+            yield listwise_deletion(label, n, n + items, option("missing", "available"))

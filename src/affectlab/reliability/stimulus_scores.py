@@ -8,7 +8,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from affectlab.core.result import Result
-from affectlab.core.words import joined, option, plural
+from affectlab.core.words import option, plural
 from affectlab.ratings import Ratings, people_or_all, raters_are_known
 from affectlab.reliability.duplicates import duplicate_raters
 from affectlab.reliability.screening import careless_raters
@@ -17,6 +17,7 @@ from affectlab.reliability.subject_models import (
     scores_table,
     subject_model,
 )
+from affectlab.reliability.wording import careless_included, mean_counts_both
 
 
 def stimulus_scores(
@@ -66,7 +67,7 @@ def stimulus_scores(
     means = mean_opinion_scores(ratings, confidence=confidence)
     known = raters_are_known(ratings)
     pairs = duplicate_raters(ratings).evidence if known else ()
-    alike = (f"{pair}; the mean counts both" for pair in pairs)
+    alike = (mean_counts_both(pair) for pair in pairs)
     return replace(
         means,
         tables=(scores_table(means),),
@@ -76,11 +77,11 @@ def stimulus_scores(
 
 
 def _careless(ratings: Ratings | ArrayLike) -> tuple[str, ...]:
-    """Tell apart who answered without looking: they move the level of all scores."""
+    """Warn of careless raters: they move the level of all scores."""
     if not isinstance(ratings, Ratings) or not ratings.raters_known:
         return ()
     names = careless_raters(people_or_all(ratings)).raters_to_drop()
     if not names:
         return ()
     verb = option("screen", cli="affectlab reliability screen")
-    return (f"{joined(names)} answered carelessly ({verb}), and the scores count them.",)
+    return (careless_included(names, verb),)

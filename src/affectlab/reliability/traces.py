@@ -18,7 +18,7 @@ from affectlab.core.result import Result
 from affectlab.core.statistic import Draws
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import number, option, plural, shown, some
+from affectlab.core.words import option
 from affectlab.ratings import (
     ClusterLike,
     Ratings,
@@ -35,6 +35,21 @@ from affectlab.reliability.agreement import (
     concordance_of_moments,
     pooled_statistic,
 )
+from affectlab.reliability.wording import (
+    AVERAGE_OF_TRACES,
+    GOLD,
+    LAGS,
+    TRACE_AGREEMENT,
+    TRACE_OTHERS,
+    TRACE_PAIRS,
+    TRACE_RATERS,
+    gold_figure,
+    gold_title,
+    lags_at_limit,
+    segments_apart,
+    single_traces,
+    trace_text,
+)
 
 Between: TypeAlias = Literal["linear", "last"]
 
@@ -46,10 +61,6 @@ _LEAST_OVERLAP = 0.2
 """Share of a rater's points that a shifted trace must share with the others."""
 _SEGMENTS = 10
 """Parts of equal length that each stimulus is cut into."""
-_RATERS = (
-    "lag: seconds behind the other raters (below 0: ahead of them); as recorded: concordance "
-    "before lags are taken out; weight: share in the evaluator-weighted estimator."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +268,7 @@ def traces(
         check_number("step", step, 0, above=True)
     check_choice("between", between, ("linear", "last"))
     used = numeric_part(ratings).answers(every=True)
-    require_order(used, "an average of traces")
+    require_order(used, AVERAGE_OF_TRACES)
     at, step = _seconds(used, step)
     most = int(max_lag / step + 1e-9)
     recorded, n_single = _on_grid(used, at, step, between, most)
@@ -281,7 +292,7 @@ def traces(
             [part.panel for part in aligned],
             everyone,
             labels,
-            "Lin's concordance of traces, pooled over pairs of raters",
+            TRACE_PAIRS,
             n_raters,
         ),
         **options,
@@ -293,7 +304,7 @@ def traces(
             [Beside(part.panel.value, part.panel, everyone) for part in aligned],
             labels,
             used.rater_names,
-            ["Lin's concordance of a trace with the mean of the others"] * n_raters,
+            [TRACE_OTHERS] * n_raters,
             everyone,
             n_raters,
         ),
@@ -438,7 +449,7 @@ def _agreement(among: Estimates, recorded: Sequence[_Traces]) -> Table:
         Count("n_items", "stimuli"),
         Count("n_raters", "raters"),
     )
-    return Table("agreement", "Concordance of all raters, once lags are taken out.", frame, columns)
+    return Table("agreement", TRACE_AGREEMENT, frame, columns)
 
 
 def _of_raters(
@@ -469,8 +480,8 @@ def _of_raters(
         Number("weight"),
         Count("n_items", "stimuli", spare=True),
     )
-    caption = "Lag of each rater, and concordance with the mean of the others."
-    return Table("raters", caption, frame.filter(pl.Series(traced)), columns, notes=(_RATERS,))
+    caption = TRACE_RATERS
+    return Table("raters", caption, frame.filter(pl.Series(traced)), columns, notes=(LAGS,))
 
 
 def _gold(
@@ -511,7 +522,7 @@ def _gold(
         Number("sd", "SD of raters"),
         Count("n_raters", "raters"),
     )
-    caption = "Gold standards over time: mean, and evaluator-weighted estimator."
+    caption = GOLD
     return Table("gold", caption, pl.concat(frames), columns, limit=0)
 
 
@@ -555,41 +566,29 @@ def _apart_in_words(segments: pl.DataFrame) -> Iterator[str]:
     if apart.is_empty():
         return
     several = segments["label"].n_unique() > 1
-    listed = [
-        f"{shown(row['stimulus'], 40)}{' (' + shown(row['label'], 40) + ')' if several else ''} "
-        f"from {number(row['start'], 0)} to {number(row['end'], 0)} s"
+    places = [
+        (row["stimulus"], row["label"] if several else "", row["start"], row["end"])
         for row in apart.iter_rows(named=True)
     ]
-    yield (
-        f"In {apart.height} of {plural(segments.height, 'segment')} raters differ more from one "
-        f"another than their mean changes over time: {some(listed, 3)}."
-    )
+    yield segments_apart(places, segments.height)
 
 
 def _sentences(among: pl.DataFrame, raters: pl.DataFrame, most: int) -> Iterator[str]:
     for row in among.drop_nans("value").iter_rows(named=True):
         lags = raters.filter(label=row["label"])["lag"].to_numpy()
-        of_label = f" on {shown(row['label'], 40)}" if among.height > 1 else ""
-        text = f"Concordance among {plural(row['n_raters'], 'rater')}{of_label}"
-        if not most:
-            yield f"{text} is {number(row['value'])}."
-            continue
-        least, largest = number(float(lags.min()), 1), number(float(lags.max()), 1)
-        yield (
-            f"{text} is {number(row['value'])} once lags of {least} to {largest} s are taken out, "
-            f"and {number(row['as_recorded'])} as recorded."
-        )
+        label = row["label"] if among.height > 1 else ""
+        ends = (float(lags.min()), float(lags.max())) if most else None
+        yield trace_text(row["n_raters"], label, row["value"], row["as_recorded"], ends)
 
 
 def _figures(gold: pl.DataFrame) -> Iterator[Figure]:
     for label in gold["label"].unique(maintain_order=True):
-        n = plural(gold.filter(label=label)["stimulus"].n_unique(), "stimulus", "stimuli")
         yield Figure(
             "traces" if gold["label"].n_unique() < 2 else f"traces_{label}",
             "traces",
             "gold",
-            f"Gold standards of {shown(label, 40)} over time",
-            description=f"Mean, SD of raters and weighted estimator of {n}.",
+            gold_title(label),
+            description=gold_figure(gold.filter(label=label)["stimulus"].n_unique()),
             options={"label": label},
         )
 
@@ -598,10 +597,7 @@ def _notes(
     raters: pl.DataFrame, n_single: int, max_lag: float, step: float, most: int
 ) -> Iterator[str]:
     if n_single:
-        yield f"{plural(n_single, 'trace')} of a single answer not used"
+        yield single_traces(n_single)
     ends = raters.filter(pl.col("lag").abs() > (most - 0.5) * step)["rater"].n_unique()
     if most and ends:
-        yield (
-            f"the lag of {plural(ends, 'rater')} is as large as {option('max_lag', max_lag)} lets "
-            "it be, and may be no lag"
-        )
+        yield lags_at_limit(ends, option("max_lag", max_lag))

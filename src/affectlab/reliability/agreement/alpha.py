@@ -34,6 +34,7 @@ from affectlab.reliability.agreement.coefficient import (
 )
 from affectlab.reliability.agreement.label_sets import as_label_sets
 from affectlab.reliability.agreement.moments import renumbered
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 
 _NONE = np.zeros(0, dtype=np.int64)
 _BLOCK = 1 << 18
@@ -265,7 +266,7 @@ def _part(answers: Answers, n_units: int, n_raters: int) -> Pairable:
 def _reason(part: Pairable | None) -> Reason:
     """Why alpha is not defined, where it is not."""
     if part is None:
-        return Reason(Cause.NONE, of="unit with two ratings")
+        return Reason(Cause.NONE, of=PAIRED_UNIT)
     if part.value.min() == part.value.max():
         return Reason(Cause.ONE_CATEGORY)
     return Reason(Cause.NONE, of="expected disagreement")

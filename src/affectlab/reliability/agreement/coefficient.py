@@ -26,7 +26,6 @@ from affectlab.core.registry import Registry, modules_of
 from affectlab.core.statistic import Statistic
 from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
 from affectlab.ratings import (
     Answers,
     ClusterLike,
@@ -41,12 +40,12 @@ from affectlab.ratings import (
 )
 from affectlab.reliability.agreement.coverage import with_coverage
 from affectlab.reliability.agreement.label_sets import said_of_empty_sets
+from affectlab.reliability.agreement.wording import EXTENSION, VOTES, unpaired_text
 
 _PACKAGE = "affectlab.reliability.agreement"
 _FEWEST_STIMULI = 3
 """Stimuli from which on leaving one out shows how far agreement on others may differ: of two, the
 rest is agreement on a single one."""
-VOTES = "raters of counted votes are not known: no interval is about other raters"
 Found = TypeVar("Found", bound=Estimates)
 Options = ParamSpec("Options")
 OfArray = TypeVar("OfArray", covariant=True)
@@ -271,7 +270,7 @@ _COEFFICIENTS = _Coefficients(
     kind="coefficient",
     group="affectlab.coefficients",
     accept=_coefficient_of,
-    expected="a Coefficient, or a function that @coefficient was put on",
+    expected=EXTENSION,
     ours=_OURS,
     of_function=_by_statistic,
     any_spelling=True,
@@ -382,9 +381,7 @@ def _alone(answers: Answers, table: Estimates) -> Iterator[str]:
     if table.keys != ("label",) or not {*table.frame["label"]} <= {*answers.labels, "pooled"}:
         return
     if counted < every:
-        left, of = every - counted, "stimulus and label" if len(answers.labels) > 1 else "stimulus"
-        only = f"is the only one of its {of}" if left == 1 else f"are the only ones of their {of}"
-        yield f"{left:,} of {plural(every, 'rating')} {only}: agreement rests on the others."
+        yield unpaired_text(every - counted, every, by_label=len(answers.labels) > 1)
 
 
 def concatenate_estimates(parts: Sequence[Found], labels: tuple[str, ...]) -> Found:

@@ -28,7 +28,7 @@ from affectlab.core.statistic import (
 )
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, option, plural, shown, some, with_ends
+from affectlab.core.words import option, plural, shown, some, with_ends
 from affectlab.ratings import (
     MODEL_KINDS,
     Answers,
@@ -44,6 +44,26 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement.coefficient import least_agreement
+from affectlab.reliability.agreement.wording import (
+    BY_LABEL_TITLE,
+    CONCORDANCE_OF_PAIRS,
+    ERROR_NOTE,
+    MEASURES,
+    MODELS_TITLE,
+    OTHERS,
+    PEOPLE,
+    RATERS_TITLE,
+    SHARING_PAIRS,
+    among_caption,
+    best_rater,
+    concordance_range,
+    concordance_text,
+    measures_caption,
+    people_worth,
+    raters_caption,
+    reference_text,
+    single_rater,
+)
 
 _MOMENTS = 6
 """Number of answers, their sums, sums of squares, and sum of products."""
@@ -51,7 +71,7 @@ _SMALL = 1 << 14
 """Cells of a table of raters by stimuli up to which gaps do not matter for speed."""
 _FULL = 0.1
 """Share of cells with an answer from which on all pairs of raters are multiplied at once."""
-_NO_PAIRS = Reason(Cause.NONE, of="two raters who share two stimuli")
+_NO_PAIRS = Reason(Cause.NONE, of=SHARING_PAIRS)
 _FEW = Reason(Cause.FEWER, least=2, of="shared stimuli")
 _CONSTANT = Reason(Cause.CONSTANT, of="answers")
 _BESIDE = {
@@ -63,23 +83,7 @@ _BESIDE = {
 }
 """Columns beside the concordance of two sets of answers."""
 _SPARE = ("accuracy", "sd_ratio", "mae", "error_share")
-_MEASURES = {
-    "concordance": "Lin's concordance",
-    "correlation": "Pearson's correlation",
-    "mae": "mean absolute error",
-    "difference": "mean difference",
-    "rmse": "root of the mean squared error",
-    "error_share": "squared error over that of one person",
-}
-"""What one set of answers beside a mean is measured by, in words."""
-_PEOPLE, _OTHERS = "the mean of people", "the mean of the others"
 _PERSON = ("person", "people")
-_NOTE = (
-    "r: Pearson's correlation; accuracy: concordance over r, 1 where means and SDs are equal; "
-    "difference: mean of the rater less that of the reference; SD ratio: of the rater over the "
-    "reference; MAE and RMSE in points of the scale; error share: squared error over that of one "
-    "person, both about what people would say on average: 1 for one person, 1/k for the mean of k."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +160,7 @@ def measures_of_moments(sums: Floats) -> Floats:
 
     Returns
     -------
-    Shape (..., 6), in the order of ``_MEASURES``; ``nan`` where not defined.
+    Shape (..., 6), in the order of ``MEASURES``; ``nan`` where not defined.
     """
     of_pairs = sums[..., :_MOMENTS]
     r, _, difference, _, rmse = beside_concordance(of_pairs)
@@ -513,13 +517,13 @@ def measures_statistic(beside: Statistic, whom: Sequence[str]) -> Statistic:
     whom
         What each rater is compared with, in words.
     """
-    n = len(_MEASURES)
+    n = len(MEASURES)
 
     def repeated(rows: Any) -> Any:
         return np.repeat(np.asarray(rows), n, axis=0)
 
     rows = len(beside.method)
-    measure = list(_MEASURES) * rows
+    measure = list(MEASURES) * rows
     limits = {
         **dict.fromkeys(("concordance", "correlation"), (-1.0, 1.0)),
         **dict.fromkeys(("difference", "error_share"), (-np.inf, np.inf)),
@@ -535,7 +539,7 @@ def measures_statistic(beside: Statistic, whom: Sequence[str]) -> Statistic:
         method=[
             (f"{words[0].upper()}{words[1:]}", f"with {name}")
             for name in [*whom] * (rows // len(whom))
-            for words in _MEASURES.values()
+            for words in MEASURES.values()
         ],
         n_items=repeated(beside.n_items),
         n_raters=repeated(beside.n_raters),
@@ -714,8 +718,7 @@ class _Sides:
     @property
     def whom(self) -> str:
         """What the gold standard is, in words; empty where there is none."""
-        names = [shown(name, 40) for name in self.reference]
-        return names[0] if len(names) == 1 else f"the mean of {joined(names)}" if names else ""
+        return reference_text([*self.reference])
 
     @property
     def among(self) -> Statistic:
@@ -724,7 +727,7 @@ class _Sides:
             [AnswerMatrix.of(part, self.people) for part in self.parts],
             self.people,
             self.labels,
-            "Lin's concordance, pooled over pairs of raters",
+            CONCORDANCE_OF_PAIRS,
             len(self.answers.raters),
         )
 
@@ -772,7 +775,7 @@ class _Sides:
     def _compared_with(self, compared: Ints) -> list[str]:
         """What each of these raters is compared with, in words."""
         inside = np.isin(compared, self.panel).tolist()
-        return [self.whom or (_OTHERS if one else _PEOPLE) for one in inside]
+        return [self.whom or (OTHERS if one else PEOPLE) for one in inside]
 
     @cached_property
     def points(self) -> Floats:
@@ -840,7 +843,7 @@ def _tables(
     among: Estimates, beside: Estimates, measures: Estimates | None, sides: _Sides
 ) -> tuple[Table, ...]:
     kinds = [sides.answers.rater_kinds[code] for code in sides.compared]
-    points = dict(zip(_MEASURES, sides.points.reshape(-1, len(_MEASURES)).T, strict=True))
+    points = dict(zip(MEASURES, sides.points.reshape(-1, len(MEASURES)).T, strict=True))
     frame = beside.frame.with_columns(
         pl.Series("kind", kinds * len(sides.labels), dtype=pl.String),
         mae=points["mae"],
@@ -854,26 +857,25 @@ def _tables(
     columns = {**_BESIDE, "mae": "MAE", "error_share": "error share"}
     rows = (Value(head="concordance"), Interval())
     counts = (Count("n_items", "stimuli"), Count("n_raters", "raters"))
-    whom = "the reference" if sides.reference else "the mean of the others, or of people"
     more = () if measures is None else (_measures(measures.frame, sides, kinds),)
     return (
         Table(
             "concordance",
-            f"Lin's concordance among {_who(sides)}, by label.",
+            among_caption(_who(sides)),
             among.frame,
             (Key("label"), *rows, *counts),
         ),
         *more,
         Table(
             "raters",
-            f"Lin's concordance of each rater with {whom}.",
+            raters_caption(reference=bool(sides.reference)),
             frame,
             (
                 *(Key("label"), Key("rater"), Text("kind", spare=True), *rows),
                 *(Number(name, head, spare=name in _SPARE) for name, head in columns.items()),
                 Count("n_items", "stimuli", spare=True),
             ),
-            notes=(_NOTE,),
+            notes=(ERROR_NOTE,),
         ),
     )
 
@@ -882,7 +884,7 @@ def _measures(frame: pl.DataFrame, sides: _Sides, kinds: Sequence[str]) -> Table
     """Give all measures of models with their intervals, and the median of people beside them."""
     is_person = ~np.isin(kinds, MODEL_KINDS) & np.isin(sides.compared, sides.panel)
     people = sides.points[:, is_person]
-    place = list(_MEASURES).index("difference")
+    place = list(MEASURES).index("difference")
     people[..., place] = np.abs(people[..., place])
     known = ~np.isnan(people).all(axis=1)
     median = np.full(known.shape, np.nan)
@@ -891,21 +893,16 @@ def _measures(frame: pl.DataFrame, sides: _Sides, kinds: Sequence[str]) -> Table
     if is_person.any():
         of = pl.DataFrame(
             {
-                "label": [label for label in sides.labels for _ in _MEASURES],
-                "measure": list(_MEASURES) * len(sides.labels),
+                "label": [label for label in sides.labels for _ in MEASURES],
+                "measure": list(MEASURES) * len(sides.labels),
                 "person": median.ravel(),
             }
         )
         frame = frame.join(of, on=["label", "measure"], how="left", maintain_order="left")
         columns.append(Number("person", "of a person"))
-    whom = sides.whom or _PEOPLE
-    caption = f"All measures beside {whom}" + (
-        "; of a person: the median of people, each beside the mean of the others (of differences "
-        "without their signs)."
-        if is_person.any()
-        else "."
-    )
-    return Table("measures", caption, frame, tuple(columns), notes=(_NOTE,), limit=100)
+    whom = sides.whom or PEOPLE
+    caption = measures_caption(whom, people=bool(is_person.any()))
+    return Table("measures", caption, frame, tuple(columns), notes=(ERROR_NOTE,), limit=100)
 
 
 def _who(sides: _Sides) -> str:
@@ -918,29 +915,21 @@ def _sentences(tables: Sequence[Table], sides: _Sides, confidence: float) -> Ite
     known = among.drop_nans("value").sort("value", maintain_order=True)
     if known.height > 1:
         least, most = known.row(0, named=True), known.row(-1, named=True)
-        yield (
-            f"Concordance among {_who(sides)} is between {number(least['value'])} "
-            f"({shown(least['label'], 40)}) and {number(most['value'])} "
-            f"({shown(most['label'], 40)})."
-        )
+        ends = ((row["label"], row["value"]) for row in (least, most))
+        yield concordance_range(_who(sides), *ends)
     elif known.height:
-        row = known.row(0, named=True)
-        yield f"Concordance among {_who(sides)} is {with_ends(row, confidence)}."
-    whom = sides.whom or _PEOPLE
+        yield concordance_text(_who(sides), with_ends(known.row(0, named=True), confidence))
+    whom = sides.whom or PEOPLE
     if not sides.reference:
         single = beside.filter(~pl.col("kind").is_in(MODEL_KINDS)).drop_nans("value")
         if single.height > 2:
-            middle = number(float(np.median(single["value"].to_numpy())))
-            yield f"One rater agrees with the mean of the others by {middle} (median)."
+            yield single_rater(float(np.median(single["value"].to_numpy())))
     others = beside if sides.reference else beside.filter(pl.col("kind").is_in(MODEL_KINDS))
     for (label,), rows in others.drop_nans("value").group_by("label", maintain_order=True):
         best = rows.sort("value", descending=True, maintain_order=True).row(0, named=True)
-        more = f", the best of {plural(rows.height, 'rater')}," if rows.height > 1 else ""
-        of_label = f" on {shown(label, 40)}" if len(sides.labels) > 1 else ""
-        yield (
-            f"{shown(best['rater'], 40)}{more} agrees with {whom}{of_label} by "
-            f"{with_ends(best, confidence)}{_error(measures, best, confidence)}."
-        )
+        of_label = str(label) if len(sides.labels) > 1 else ""
+        error, value = _error(measures, best, confidence), with_ends(best, confidence)
+        yield best_rater(best["rater"], rows.height, whom, of_label, value, error)
 
 
 def _error(measures: Sequence[pl.DataFrame], best: Mapping[str, Any], confidence: float) -> str:
@@ -951,27 +940,18 @@ def _error(measures: Sequence[pl.DataFrame], best: Mapping[str, Any], confidence
     row = measures[0].filter(*keys, measure="error_share").row(0, named=True)
     if not row["value"] > 0:
         return ""
-    ends = ""
-    if row["high"] > 0:
-        few = number(1 / row["high"], 1)
-        # An error that may be nothing is that of endlessly many people.
-        span = f"{few} to {number(1 / row['low'], 1)}" if row["low"] > 0 else f"from {few}"
-        ends = f" ({100 * confidence:g}\u00a0% interval {span})"
-    people = f"{number(1 / row['value'], 1)} people{ends}"
-    return f", and is as near to what people say on average as the mean of {people}"
+    return people_worth(row["value"], row["low"], row["high"], confidence)
 
 
 def _figures(beside: pl.DataFrame) -> Iterator[Figure]:
     options: dict[str, Any] = {"value_name": "concordance"}
-    yield Figure(
-        "concordance", "intervals", "concordance", "Lin's concordance, by label", options=options
-    )
+    yield Figure("concordance", "intervals", "concordance", BY_LABEL_TITLE, options=options)
     groups = beside["group"].unique(maintain_order=True).to_list()
     yield Figure(
         "raters",
         "groups_compared",
         "raters",
-        "Lin's concordance of single raters, by label",
+        RATERS_TITLE,
         description=f"{plural(beside.height, 'value')}: {some(groups, 6)}.",
         options={**options, "group": "group"},
     )
@@ -981,7 +961,7 @@ def _figures(beside: pl.DataFrame) -> Iterator[Figure]:
             "models",
             "intervals",
             "raters",
-            "Lin's concordance of models with people, by label",
+            MODELS_TITLE,
             description=f"{plural(len(kinds), 'value')} of models.",
             options={
                 **options,

@@ -19,7 +19,6 @@ from affectlab.core.facts import Cause, Formula, Reason
 from affectlab.core.inference import Interval, Target
 from affectlab.core.statistic import STIMULI_AND_RATERS, Design, Draws, Ends, Statistic
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import plural
 from affectlab.ratings import Answers, ClusterLike, Ratings, require_order
 from affectlab.reliability.agreement.coefficient import (
     coefficient,
@@ -32,6 +31,12 @@ from affectlab.reliability.agreement.moments import (
     additive_variances,
     residual_freedom,
     spearman_brown,
+)
+from affectlab.reliability.agreement.wording import (
+    COMPLETE_UNITS,
+    PAIRED_UNIT,
+    UNITS_AND_RATERS,
+    listwise,
 )
 from affectlab.reliability.components import (
     MOST_LEVELS,
@@ -60,12 +65,12 @@ _ROUNDING = 1e-12
 """Variances up to this share of the whole are what rounding leaves of none."""
 _NO_VARIANCE = Reason(Cause.NONE, of="variance")
 _NEGATIVE_SIGNAL = Reason(Cause.NEGATIVE_VARIANCE)
-_TOO_LARGE = Reason(Cause.TOO_LARGE, MOST_LEVELS, of="units and as many raters")
+_TOO_LARGE = Reason(Cause.TOO_LARGE, MOST_LEVELS, of=UNITS_AND_RATERS)
 _TOO_MANY = Reason(Cause.MANY_ANSWERS, MOST_PROFILED, of="ratings")
 _NO_VARIATION = Reason(Cause.NO_VARIATION)
 _CONFOUNDED = Reason(Cause.CONFOUNDED_RATERS)
 _ONLY_RATERS = Reason(Cause.ONLY_RATERS_DIFFER)
-_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
+_NO_PAIRS = Reason(Cause.NONE, of=PAIRED_UNIT)
 _ONE_RATER = Reason(Cause.FEWER, least=2, of="raters")
 _ONLY_LEVELS = Reason(Cause.ONLY_LEVELS)
 
@@ -113,11 +118,7 @@ def _of_complete_units(parts: Sequence[Answers], forms: Sequence[str]) -> list[_
         m = np.bincount(part.unit, minlength=len(part.units))
         n_raters = int(np.count_nonzero(np.bincount(part.rater)))
         n_items = int((m == n_raters).sum()) if n_raters else 0
-        reason = (
-            _ONE_RATER
-            if n_raters < 2
-            else Reason(Cause.FEWER, least=2, of="units rated by everyone")
-        )
+        reason = _ONE_RATER if n_raters < 2 else Reason(Cause.FEWER, least=2, of=COMPLETE_UNITS)
         none = _undefined(
             len(forms),
             reason,
@@ -738,7 +739,7 @@ def _method(form: str, k: float, part: _Label, missing: str) -> tuple[str, ...]:
     if form.endswith("k") and k == k:
         parts.append(f"k = {k:.3g}")
     if missing == "listwise":
-        parts.append(f"listwise deletion of {plural(part.n_dropped, 'unit')}")
+        parts.append(listwise(part.n_dropped))
     which = "complete units" if part.complete else "all ratings, REML"
     parts.append(which)
     return tuple(parts)

@@ -17,6 +17,7 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Answers, Ratings, StepKind
 from affectlab.reliability.agreement.alpha_levels import DistanceLevel, LevelMaker
+from affectlab.reliability.agreement.wording import NO_EMPTY_SETS, not_binary, set_distance
 
 _MOST_HELD = 1 << 23
 """Distances between sets that are held; more are computed anew each time."""
@@ -42,10 +43,6 @@ SET_DISTANCES: Mapping[SetLevel, tuple[str, Callable[[Ints, Ints, Ints], Floats]
 """Distances by the level that asks for them, from sizes of an intersection and of two sets."""
 LABEL_SETS = "label sets"
 """The one row of alpha of sets."""
-_LISTS = (
-    "No set is empty: lists of what was chosen do not say who saw a stimulus and chose nothing. "
-    "Where you know it, write such answers as 0."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +99,7 @@ def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str
     """
     scales = answers.scales or ()
     if len(answers.labels) < 2 or not all(scale.kind == "binary" for scale in scales):
-        what = "an array has no labels"
-        if scales:
-            kinds = sorted({str(scale) for scale in scales})
-            what = f"these have {plural(len(answers.labels), 'label')} ({'; '.join(kinds)})"
+        what = not_binary(len(answers.labels), sorted({str(scale) for scale in scales}))
         raise InputError(f"level {level!r} needs yes/no answers to two labels or more; {what}")
     ballots = answers.ballots()
     value = ballots.value
@@ -124,7 +118,7 @@ def as_label_sets(answers: Answers, level: SetLevel) -> tuple[Answers, tuple[str
         scales=None,
     )
     maker = partial(DistanceLevel, distance=_SetDistance(distance, chosen))
-    return sets, (f"{title} distance of label sets", *left_out), maker
+    return sets, (set_distance(title), *left_out), maker
 
 
 def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -> list[str]:
@@ -142,4 +136,4 @@ def said_of_empty_sets(ratings: object, answers: Answers, found: pl.DataFrame) -
         return []
     ballots = answers.ballots()
     listed = ballots.listed or any(one.kind is StepKind.FILLED for one in ratings.history)
-    return [_LISTS] if listed and (ballots.value == 1).any(axis=1).all() else []
+    return [NO_EMPTY_SETS] if listed and (ballots.value == 1).any(axis=1).all() else []

@@ -15,6 +15,7 @@ from affectlab.core.inference import (
     left_out_uncertainty,
     summarise_one,
 )
+from affectlab.reliability.agreement.wording import average_over
 
 Average: TypeAlias = Literal["mean", "median"]
 
@@ -69,7 +70,7 @@ def over_labels(
     name = frame["statistic"][0]
     counts: dict[str, Any] = {
         "statistic": name,
-        "options": (f"{average} of {int(known.sum())} labels",),
+        "options": (average_over(average, int(known.sum())),),
     }
     counts |= {of: int(frame[of].to_numpy().max()) for of in ("n_items", "n_raters", "n_ratings")}
     if not known.any():

@@ -19,6 +19,7 @@ from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Answers, ClusterLike, Ratings
 from affectlab.reliability.agreement.coefficient import coefficient
+from affectlab.reliability.agreement.wording import PAIRED_UNIT, percent_name
 
 _MOST_COUNTS = 1 << 20
 """Counts of values per unit that are held at once, beside four per answer."""
@@ -45,11 +46,11 @@ def _percent(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
         design,
         keys={"label": labels},
         bounds=(0.0, 1.0),
-        method=[f"percent agreement of pairs{near}, mean over units"] * len(labels),
+        method=[percent_name(near)] * len(labels),
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(answers.label, minlength=len(labels)),
-        undefined=Reason(Cause.NONE, of="unit with two ratings"),
+        undefined=Reason(Cause.NONE, of=PAIRED_UNIT),
     )
 
 

@@ -11,6 +11,7 @@ from affectlab.core.inference import check_confidence, infer
 from affectlab.core.statistic import Ends, by_formula, student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, numeric_part, of_known_raters, one_scale, require_order
+from affectlab.reliability.agreement.wording import MEASURES_OF_REPEATS
 from affectlab.reliability.rank_correlation import (
     fisher_interval,
     grouped_means,
@@ -86,8 +87,7 @@ def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates
             "rater": [name for name in names for _ in _MEASURES],
             "measure": list(_MEASURES) * len(names),
         },
-        method=["mean absolute difference of repeats", "Spearman's correlation of repeats"]
-        * len(names),
+        method=[*MEASURES_OF_REPEATS] * len(names),
         n_items=np.repeat(n, 2),
         n_raters=[1] * (2 * len(names)),
         n_ratings=np.repeat(2 * n, 2),

@@ -29,6 +29,15 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.agreement.moments import spearman_brown
+from affectlab.reliability.agreement.wording import (
+    CORRELATION_OF_HALVES,
+    HALF_SCORES,
+    IN_BOTH_HALVES,
+    SPEARMAN_BROWN,
+    collapsed_halves,
+    halves_text,
+    splits,
+)
 from affectlab.reliability.subject_models import (
     FITS,
     Fitted,
@@ -56,7 +65,6 @@ class Half:
 Scorer: TypeAlias = Callable[[Half], ArrayLike]
 """Gives a score for each stimulus, shape (n_stimuli,), ``nan`` where it has none."""
 
-_CORRECTED = "corrected: Spearman-Brown, an estimate for all ratings of a stimulus"
 _MOST_LEFT_OUT = 40
 """Stimuli, and raters, up to which each is left out by itself, and groups of them beyond."""
 _FEWEST_RATERS = 3
@@ -65,8 +73,8 @@ _DEALT_AGAIN = 6
 _SPLITS_WITHOUT = 10
 """Splits that are scored anew without each rater."""
 _METHODS = ("reml", "p910", "mle", "mean")
-_TOO_FEW = Reason(Cause.FEWER, least=2, of="stimuli with ratings in both halves")
-_CONSTANT = Reason(Cause.CONSTANT, of="scores of a half")
+_TOO_FEW = Reason(Cause.FEWER, least=2, of=IN_BOTH_HALVES)
+_CONSTANT = Reason(Cause.CONSTANT, of=HALF_SCORES)
 
 
 @of_known_raters
@@ -152,7 +160,7 @@ def split_half(
     """
     ratings = canonical(ratings)
     check_confidence(confidence)
-    require_order(ratings, "the correlation of halves")
+    require_order(ratings, CORRELATION_OF_HALVES)
     check_choice("target", target, get_args(Target))
     if isinstance(scorer, str) and scorer not in _METHODS:
         raise unknown_name("scorer", scorer, _METHODS)
@@ -209,7 +217,7 @@ def split_half(
     )
     (first,) = table.tables
     columns = (*first.columns, Number("corrected"))
-    first = replace(first, name="split_half", columns=columns, notes=(_CORRECTED,))
+    first = replace(first, name="split_half", columns=columns, notes=(SPEARMAN_BROWN,))
     return replace(
         table,
         tables=(first,),
@@ -227,11 +235,8 @@ def _sentences(frame: pl.DataFrame) -> Iterator[str]:
         f"{least[name]:.2f}" + (f" to {most[name]:.2f}" if known.height > 1 else "")
         for name in ("value", "corrected")
     )
-    where = f" ({least['label']}, {most['label']})" if known.height > 1 else ""
-    yield (
-        f"Scores from two halves of the ratings correlate with {values}{where}; corrected to all "
-        f"ratings, {corrected}."
-    )
+    where = (least["label"], most["label"]) if known.height > 1 else None
+    yield halves_text(values, where, corrected)
 
 
 class _Scored(NamedTuple):
@@ -429,6 +434,5 @@ def _dealt(
 
 
 def _method(name: str, part: _Splits, n_splits: int) -> tuple[str, ...]:
-    collapsed = f"{part.collapsed} of {2 * n_splits} halves collapsed"
-    splits = f"mean of {n_splits} splits"
-    return "split-half Spearman", name, splits, *([collapsed] if part.collapsed else [])
+    collapsed = collapsed_halves(part.collapsed, 2 * n_splits)
+    return "split-half Spearman", name, splits(n_splits), *([collapsed] if part.collapsed else [])

@@ -29,8 +29,24 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import number, percent, plural, some
+from affectlab.core.words import plural
 from affectlab.ratings import Answers, Ratings, answers_of, of_known_raters
+from affectlab.reliability.wording import (
+    ACCURACY,
+    ACCURACY_FIGURE,
+    ACCURACY_TITLE,
+    CONFUSION,
+    LIKELIEST,
+    POSTERIOR,
+    PREVALENCE,
+    SHARED_ANSWERS,
+    against_majority,
+    gibbs,
+    least_accurate,
+    not_converged,
+    nothing_shared,
+    sure_text,
+)
 
 _ROUNDS = 5000
 _SMALL = 1e-9
@@ -46,7 +62,7 @@ _MOST_CLASSES = 30
 _SURE = 0.95
 _FEWEST_SHARED = 2
 """Answers of a rater to what others answered, too, from which on errors show."""
-_ALONE = Reason(Cause.FEWER, least=2, of="answers to what other raters answered")
+_ALONE = Reason(Cause.FEWER, least=2, of=SHARED_ANSWERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,8 +313,8 @@ def dawid_skene(
                 "rater_accuracy",
                 "intervals",
                 "raters",
-                "Answers beyond chance that are right, by rater",
-                "1: always right; 0: as a rater whose answers do not depend on what is true.",
+                ACCURACY_TITLE,
+                ACCURACY_FIGURE,
                 options={
                     "value": "beyond_chance",
                     "low": "beyond_chance_low",
@@ -321,17 +337,12 @@ of raters, and not of the model."""
 def _notes(parts: list[_LabelVotes], tables: tuple[Table, ...]) -> Iterator[str]:
     """Say where the model may not be believed."""
     if not all(part.fit.converged for part in parts):
-        yield f"the estimates still changed after {_ROUNDS:,} rounds"
+        yield not_converged(_ROUNDS)
     items = next(table.frame for table in tables if table.name == "consensus")
     others = items.group_by("label", maintain_order=True).agg(_has_other.mean().alias("share"))
     odd = others.filter(pl.col("share") > _MOST_OTHERS)["label"].to_list()
     if odd:
-        yield (
-            f"{some(odd, 3)}: more than {percent(_MOST_OTHERS)} of items have another category "
-            "than most of their answers. Either answers depend on one another beyond what is true "
-            "(as where raters are asked on after some answers), or categories have changed places: "
-            "do not use these before looking at the errors of raters"
-        )
+        yield against_majority(odd, _MOST_OTHERS)
 
 
 _has_other = (pl.col("category") != pl.col("majority")) & (pl.col("majority") != "tied")
@@ -580,7 +591,7 @@ def _estimates(
     own = np.full(len(value), of_raters.all()) if name == "prevalence" else of_raters[rows]
     alone = np.repeat(own, value.size // own.size)
     value, se, low, high = (np.where(alone, np.nan, end) for end in (value.ravel(), se, low, high))
-    how = "EM" if draws is None else f"mean of {len(draws)} Gibbs draws"
+    how = "EM" if draws is None else gibbs(len(draws))
     no_draws = Reason(Cause.NO_DRAWS) if draws is None else None
     return Estimates.build(
         {"label": [part.label] * value.size, **keys},
@@ -678,7 +689,7 @@ def _of_part(part: _LabelVotes, confidence: float) -> dict[str, pl.DataFrame]:
 
 _SHOWN: dict[str, tuple[str, tuple[Column, ...]]] = {
     "raters": (
-        "Answers of each rater that are right.",
+        ACCURACY,
         (
             Key("rater"),
             Value(head="right"),
@@ -689,7 +700,7 @@ _SHOWN: dict[str, tuple[str, tuple[Column, ...]]] = {
         ),
     ),
     "confusion": (
-        "Answers of each rater by what is true.",
+        CONFUSION,
         (
             Key("rater"),
             Key("true"),
@@ -700,7 +711,7 @@ _SHOWN: dict[str, tuple[str, tuple[Column, ...]]] = {
         ),
     ),
     "consensus": (
-        "Likeliest category of each stimulus.",
+        LIKELIEST,
         (
             Key("stimulus"),
             Text("category"),
@@ -710,10 +721,10 @@ _SHOWN: dict[str, tuple[str, tuple[Column, ...]]] = {
         ),
     ),
     "posterior": (
-        "Probability of each category.",
+        POSTERIOR,
         (Key("stimulus"), Key("category"), Share("probability", decimals=1)),
     ),
-    "classes": ("Share of each category.", (Key("category"), Value(head="share"), Interval())),
+    "classes": (PREVALENCE, (Key("category"), Value(head="share"), Interval())),
 }
 
 
@@ -738,21 +749,14 @@ def _sentences(tables: tuple[Table, ...]) -> Iterator[str]:
     known = raters.drop_nans("beyond_chance").sort("beyond_chance", maintain_order=True)
     if known.height:
         worst = known.row(0, named=True)
-        middle = number(float(np.median(known["beyond_chance"].to_numpy())))
-        about = f", on {worst['label']}" if raters["label"].n_unique() > 1 else ""
-        yield (
-            f"{worst['rater']} is least right beyond chance{about}: "
-            f"{number(worst['beyond_chance'])}, with {percent(worst['value'])} of answers right "
-            f"(median of all raters: {middle})."
-        )
+        median = float(np.median(known["beyond_chance"].to_numpy()))
+        label = worst["label"] if raters["label"].n_unique() > 1 else ""
+        values = (worst["beyond_chance"], worst["value"], median)
+        yield least_accurate(worst["rater"], label, *values)
     items = items.drop_nans("probability")
     if items.is_empty():
-        yield f"Nothing is told of raters or items: {_ALONE} each."
+        yield nothing_shared(str(_ALONE))
         return
     sure = items.filter(pl.col("probability") >= _SURE).height
     other = items.filter(_has_other).height
-    yield (
-        f"The category of {sure:,} of {plural(items.height, 'item')} has a probability of "
-        f"{percent(_SURE)} or more; {plural(other, 'item')} {'has' if other == 1 else 'have'} "
-        "another category than most answers."
-    )
+    yield sure_text(sure, items.height, _SURE, other)

@@ -14,7 +14,7 @@ from affectlab.core.facts import Reason
 from affectlab.core.inference import Target, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Share, Table, Value
-from affectlab.core.words import in_brackets, joined, number, option, percent, plural
+from affectlab.core.words import option, plural
 from affectlab.ratings import ClusterLike, Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.components.designs import (
     RATER,
@@ -39,6 +39,17 @@ from affectlab.reliability.components.left_out import LeftOutComponents
 from affectlab.reliability.components.posterior import MOST_FACTORS, Posterior, posterior
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL
 from affectlab.reliability.components.symmetric_sums import far_from_normal
+from affectlab.reliability.components.wording import (
+    KINDS,
+    RELIABILITY,
+    SHARES_FIGURE,
+    SHARES_TITLE,
+    few_raters,
+    no_components,
+    reliability_text,
+    shares_text,
+    skewed_answers,
+)
 
 Estimator: TypeAlias = Literal["reml", "posterior"]
 ComponentInterval: TypeAlias = Literal["jackknife", "likelihood"]
@@ -49,15 +60,10 @@ _COLUMNS: tuple[Column, ...] = (
     Value(head="variance"),
     Interval(),
     Share("share"),
-    Column("share", "interval of the share", "share_interval", decimals=0),
+    Column("share", "interval (share)", "share_interval", decimals=0),
     Count("n_levels", "levels"),
 )
 _FEW_RATERS = 7
-_MEAN = "Reliability of one rating, and of the mean of several raters."
-_KINDS = (
-    "agreement: of raters who stand for others, whose levels count as error; consistency: of "
-    "raters whose levels are left out of account."
-)
 
 
 @of_known_raters
@@ -236,12 +242,12 @@ def variance_components(
     keys = ("label", "coefficient", *map(column_of, facets))
     reliability = estimates_table(
         "reliability",
-        _MEAN,
+        RELIABILITY,
         means,
         keys,
         {},
         (*map(Key, keys), Value(decimals=2), Interval()),
-        notes=(_KINDS,),
+        notes=(KINDS,),
     )
     return Result(
         (components, reliability),
@@ -251,8 +257,8 @@ def variance_components(
                 "variance_shares",
                 "intervals",
                 "components",
-                "Where the variance lies",
-                "Variance of each factor, with its interval.",
+                SHARES_TITLE,
+                SHARES_FIGURE,
                 options={"value_name": "variance", "limits": (0.0, None)},
             ),
         ),
@@ -365,13 +371,10 @@ def _notes(
         for part in parts:
             skewed = far_from_normal(part.value)
             if skewed:
-                yield f"{part.name}: intervals by likelihood are {skewed}"
+                yield skewed_answers(part.name, str(skewed))
     fewest = min(part.counts["n_raters"] for part in parts)
     if estimator == "reml" and link == "identity" and 2 < fewest < _FEW_RATERS:
-        yield (
-            f"Of {fewest} raters a variance is hardly known, and often put at 0: "
-            f"{option('estimator', 'posterior')} gives medians and intervals under weak priors."
-        )
+        yield few_raters(fewest)
 
 
 def _sentences(
@@ -380,23 +383,13 @@ def _sentences(
     known = components.filter(pl.col("status") == "ok")
     n_labels = components["label"].n_unique()
     if known.is_empty():
-        yield f"No variance can be split: {Reason.of_row(components['reason'][0])}."
+        yield no_components(Reason.of_row(components["reason"][0]))
         return
-    whole = "Of the variance of the answers" + (" (latent scale)" if link != "identity" else "")
-    if n_labels == 1:
-        shares = [f"{row['factor']} {percent(row['share'])}" for row in known.iter_rows(named=True)]
-        yield f"{whole}: {joined(shares)}."
-    else:
-        means = known.group_by("factor", maintain_order=True).agg(pl.col("share").mean())
-        shares = [f"{factor} {percent(share)}" for factor, share in means.iter_rows()]
-        labels = plural(n_labels, "label")
-        yield f"{whole}, on average over {labels}: {joined(shares)}."
+    means = known.group_by("factor", maintain_order=True).agg(pl.col("share").mean())
+    yield shares_text(dict(means.iter_rows()), n_labels, latent=link != "identity")
     if n_labels > 1:
         return
     agreement = reliability.filter(coefficient="agreement", status="ok")
     for row in agreement.sort("value", maintain_order=True).iter_rows(named=True):
         sizes = {facet: int(row[column_of(facet)]) for facet in facets}
-        several = [f"{n} {facet}s" for facet, n in sizes.items() if n > 1]
-        who = f"the mean of {joined(several)}" if several else "one rating"
-        between = in_brackets(row["low"], row["high"])
-        yield f"The reliability of {who} is {number(row['value'])}{between}."
+        yield reliability_text(sizes, row["value"], row["low"], row["high"])

@@ -27,6 +27,7 @@ import numpy as np
 from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL, Factor, FixedEffects
+from affectlab.reliability.components.wording import laplace
 
 Ordinal: TypeAlias = Literal["probit", "logit"]
 
@@ -361,7 +362,7 @@ class CumulativeSolution:
     @property
     def method(self) -> str:
         """How variances were estimated."""
-        return f"cumulative {self.model.link}, maximum likelihood (Laplace)"
+        return laplace(self.model.link)
 
     @property
     def interval_method(self) -> IntervalFact:

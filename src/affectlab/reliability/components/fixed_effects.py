@@ -30,12 +30,6 @@ from affectlab.core.types import Floats
 from affectlab.core.words import (
     file_part,
     joined,
-    number,
-    p_value,
-    plural,
-    sentence_case,
-    shown,
-    some,
 )
 from affectlab.ratings import Ratings, of_known_raters, stimulus_clusters
 from affectlab.reliability.components.components import component_rows, components_table
@@ -54,6 +48,26 @@ from affectlab.reliability.components.designs import (
 )
 from affectlab.reliability.components.restricted_likelihood import FixedEffects, row_codes
 from affectlab.reliability.components.terms import Attribute, FixedPart, term_names
+from affectlab.reliability.components.wording import (
+    CONTRASTS,
+    EFFECTS,
+    MEANS,
+    MEANS_FIGURE,
+    TERMS,
+    THRESHOLDS,
+    inseparable,
+    interaction_text,
+    labels_text,
+    latent_scale,
+    levels_text,
+    means_title,
+    no_random_slope,
+    no_test,
+    population_text,
+    random_slope,
+    slope_text,
+    test_text,
+)
 
 _Combination: TypeAlias = tuple[dict[str, str], Floats]
 """What a combination of fixed effects is called, by keys, and its weights."""
@@ -76,17 +90,6 @@ _TERMS: tuple[Column, ...] = (
     PValue("p"),
     PValue("p_holm", "p (Holm)"),
 )
-_OF_TERMS = "F tests of each term beside all others (type III)."
-_HOLM_LABELS = "p (Holm) is over the labels of one term"
-_MEANS = (
-    "Estimated means, over the levels of all other categories, each counted once, and at the mean "
-    "of numbers."
-)
-_CONTRASTS = "Differences of means (a - b)."
-_HOLM_PAIRS = "p (Holm) is over all pairs of one term and label; intervals are of single pairs"
-_THRESHOLDS = "Where one answer changes into the next on the latent scale, about their mean."
-_EFFECTS = "Fixed effects."
-_CODING = "categories: difference from the mean over all levels; numbers: change per unit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +234,8 @@ def mixed_model(
     components = [row for one in fits for row in component_rows(one.design, one.fit, factors, None)]
     rows = [row for one in fits for row in _term_rows(one, names)]
     extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
-    terms = estimates_table("terms", _OF_TERMS, rows, ("label", "term"), extra, _TERMS)
-    terms = replace(terms, frame=_with_holm(terms.frame, "term"), notes=(_HOLM_LABELS,))
+    terms = estimates_table("terms", TERMS, rows, ("label", "term"), extra, _TERMS)
+    terms = replace(terms, frame=_with_holm(terms.frame, "term"))
 
     def table(
         name: str,
@@ -245,16 +248,14 @@ def mixed_model(
         heads = (*(Key(key) for key in ("label", *keys)), *columns)
         return estimates_table(name, caption, rows, ("label", *keys), _TESTED, heads)
 
-    means = table("means", _MEANS, ("term", "level"), _means, _ESTIMATED)
-    contrasts = table("contrasts", _CONTRASTS, ("term", "at", "a", "b"), _contrasts)
+    means = table("means", MEANS, ("term", "level"), _means, _ESTIMATED)
+    contrasts = table("contrasts", CONTRASTS, ("term", "at", "a", "b"), _contrasts)
     contrasts = replace(
         contrasts,
         frame=_with_holm(contrasts.frame, "label", "term"),
         columns=(*contrasts.columns, PValue("p_holm", "p (Holm)")),
-        notes=(_HOLM_PAIRS,),
     )
-    effects = table("effects", _EFFECTS, ("term", "level"), _effects)
-    effects = replace(effects, notes=(_CODING,))
+    effects = table("effects", EFFECTS, ("term", "level"), _effects)
     thresholds = [_thresholds(fits, confidence)] if link != "identity" else []
     return Result(
         (
@@ -330,8 +331,8 @@ def _fitted(design: MixedDesign, names: Sequence[tuple[str, ...]], link: Link) -
 def _alias(design: MixedDesign, part: FixedPart) -> str:
     """Say that fixed effects are all in which the levels of a random factor differ, if so.
 
-    The variance of such a factor cannot be told from them: what they explain between its levels
-    leaves none over.
+    The variance of such a factor and they cannot be separated: what they explain between its
+    levels leaves none over.
     """
     columns = np.insert(part.columns, 0, 1.0, axis=1)
     for factor in design.factors:
@@ -345,10 +346,7 @@ def _alias(design: MixedDesign, part: FixedPart) -> str:
                 for one in part.attributes
                 if pl.DataFrame([own, design.frame[one.name]]).n_unique() == factor.n_levels
             ]
-            return (
-                f"{joined(names)} cannot be told apart from {factor.name}: each of its "
-                f"{factor.n_levels} levels has an effect of its own"
-            )
+            return inseparable(names, factor.name, factor.n_levels)
     return ""
 
 
@@ -458,7 +456,7 @@ def _thresholds(fits: Sequence[_FittedEffects], confidence: float) -> Table:
                 }
             )
     columns = (Key("label"), Key("between"), Value(), Interval(), Number("se", "SE", spare=True))
-    return estimates_table("thresholds", _THRESHOLDS, rows, ("label", "between"), {}, columns)
+    return estimates_table("thresholds", THRESHOLDS, rows, ("label", "between"), {}, columns)
 
 
 def _means(part: FixedPart) -> list[_Combination]:
@@ -501,8 +499,8 @@ def _figures(means: pl.DataFrame) -> Iterator[Figure]:
             f"means_{file_part(term)}",
             "intervals",
             "means",
-            f"Ratings by {joined(term.split(':'))}",
-            "Estimated mean at each level, with its interval.",
+            means_title(term.split(":")),
+            MEANS_FIGURE,
             options={"value_name": "estimated mean", "rows": rows},
         )
 
@@ -512,26 +510,17 @@ def _sentences(
 ) -> Iterator[str]:
     known = terms.filter(pl.col("status") == "ok")
     if known.is_empty():
-        yield f"Nothing can be tested: {Reason.of_row(terms['reason'][0])}."
+        yield no_test(Reason.of_row(terms["reason"][0]))
         return
     for name in known["term"].unique(maintain_order=True):
         rows = known.filter(term=name)
         if terms["label"].n_unique() > 1:
             below = rows.filter(pl.col("p_holm") <= alpha)["label"].to_list()
-            some_of = f"{some([shown(label) for label in below], 5)} " if below else ""
-            labels = plural(rows.height, "label")
-            yield (
-                f"{sentence_case(name)}: {len(below)} of {labels} "
-                f"{'differs' if len(below) == 1 else 'differ'} in level "
-                f"{some_of and '(' + some_of.strip() + ') '}with Holm's correction."
-            )
+            yield labels_text(name, below, rows.height)
             continue
         row = rows.row(0, named=True)
-        if np.isfinite(row["df_error"]):
-            test = f"F({row['df']}, {number(row['df_error'], 1)}) = {number(row['value'])}"
-        else:
-            test = f"χ²({row['df']}) = {number(row['df'] * row['value'])}"
-        test += f", p {p_value(row['p'])}"
+        df_error = row["df_error"] if np.isfinite(row["df_error"]) else None
+        test = test_text(row["df"], df_error, row["value"], row["p"])
         yield _sentence(
             name, test, row["p"] <= alpha, means.filter(term=name), effects.filter(term=name)
         )
@@ -542,53 +531,31 @@ def _sentence(
 ) -> str:
     first, _, second = name.partition(":")
     if second:
-        if different:
-            return f"The effect of {first} depends on {second} ({test})."
-        return f"That the effect of {first} depends on {second} could not be shown ({test})."
+        return interaction_text(first, second, test, different=different)
     if means.is_empty():
-        slope = effects.row(0, named=True)
-        change = f"{number(slope['value'], 3)} per unit of {first}"
-        ends = f"{number(slope['low'], 3)} to {number(slope['high'], 3)}"
-        start = "Ratings change by" if different else f"No effect of {first} could be shown:"
-        return f"{start} {change} ({ends}; {test})."
-    order = means.sort("value", descending=True)
-    top, bottom = order.row(0, named=True), order.row(-1, named=True)
-    ends = (
-        f"highest for {shown(top['level'])} ({number(top['value'])}), lowest for "
-        f"{shown(bottom['level'])} ({number(bottom['value'])}; {test})."
-    )
-    if different:
-        return f"Ratings differ by {first}: {ends}"
-    return f"No difference by {first} could be shown: {ends}"
+        return slope_text(first, effects.row(0, named=True), test, different=different)
+    order = means.sort("value", descending=True).select("level", "value")
+    return levels_text(first, order.row(0), order.row(-1), test, different=different)
 
 
 def _notes(fits: Sequence[_FittedEffects], factors: Sequence[str], link: Link) -> Iterator[str]:
     if link != "identity":
-        residual = "1 (probit)" if link == "probit" else "π/√3 (logit)"
-        yield (
-            "Means, effects and thresholds are on a latent scale, in which the residual has the "
-            f"standard deviation {residual}; 0 is the mean of the thresholds. Tests count on many "
-            "raters and stimuli: with few they are too liberal."
-        )
+        yield latent_scale(probit=link == "probit")
     plurals = {RATER: "raters", STIMULUS: "stimuli"}
     population = [many for one, many in plurals.items() if one in factors]
     if population:
-        yield f"Tests and intervals are about other {joined(population)} of the same kinds."
+        yield population_text(population)
     for one in fits:
         for attribute in () if one.part is None else one.part.attributes:
             for unit, many in plurals.items():
                 by = f"{unit}:{attribute.name}"
                 if by in factors:
-                    yield f"The effect of {attribute.name} may differ between {many} ({by})."
+                    yield random_slope(attribute.name, many, by)
                 elif (
                     unit in factors
                     and attribute.levels
                     and _changes_within(one.design.frame, unit, attribute.name)
                 ):
-                    yield (
-                        f"{sentence_case(attribute.name)} changes within {many}: where its effect "
-                        f"may differ between them, name the factor {by}, too; without it the test "
-                        "is too liberal."
-                    )
+                    yield no_random_slope(attribute.name, many, by)
         if one.part is not None:
             return

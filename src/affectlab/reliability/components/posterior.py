@@ -17,6 +17,7 @@ import numpy as np
 from affectlab.core.facts import Formula, IntervalFact
 from affectlab.core.types import Floats
 from affectlab.reliability.components.restricted_likelihood import RESIDUAL, MixedModel, one_core
+from affectlab.reliability.components.wording import POSTERIOR_MEDIAN
 
 SCALE = 0.5
 """Scale of the half-Cauchy priors of standard deviations, in that of all answers."""
@@ -45,7 +46,7 @@ class Posterior:
     @property
     def method(self) -> str:
         """How variances were estimated."""
-        return "posterior median, half-Cauchy priors of standard deviations"
+        return POSTERIOR_MEDIAN
 
     @property
     def interval_method(self) -> IntervalFact:

@@ -22,6 +22,7 @@ import numpy as np
 
 from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.reliability.components.wording import satterthwaite
 
 _CHUNKS = 8
 """Parts that sums are taken in, whatever the number of cores: results do not depend on them."""
@@ -580,7 +581,7 @@ class Solution:
                     for and_sign in (1, -1)
                 ]
                 curvature[a, b] = curvature[b, a] = sum(corners) / (4 * steps[i] * steps[j])
-        method = f"{self.method}, degrees of freedom by Satterthwaite"
+        method = satterthwaite(self.method)
         return FixedEffects(effects, covariance, slopes, curvature, method)
 
 

@@ -35,6 +35,7 @@ from affectlab.reliability.rank_correlation import (
     rounding_digits,
     spearman_of_counts,
 )
+from affectlab.reliability.wording import DEFINED_RATER, INTERRATER
 
 # Interrater correlation of many ratings with few distinct values, without sorting.
 
@@ -212,7 +213,6 @@ def _places_of_means(
 
 _MOST_LEFT_OUT = 40
 """Stimuli and raters up to which each is left out by itself."""
-_METHOD = "interrater correlation (Spearman with the mean of the others)"
 
 
 @of_known_raters
@@ -400,11 +400,11 @@ class _Means:
             # Ordering all answers takes longer than the point, which leaves nobody out.
             design=Design.of([], 0, [], 0) if target == "sample" else self._design,
             evaluate=evaluate,
-            method=[(_METHOD, "mean over raters")] * whole.size,
+            method=[(INTERRATER, "mean over raters")] * whole.size,
             n_items=found.items[used],
             n_raters=known.sum(axis=1),
             n_ratings=np.where(known, n, 0).sum(axis=1),
-            undefined=Reason(Cause.NONE, of="rater with a defined correlation"),
+            undefined=Reason(Cause.NONE, of=DEFINED_RATER),
             targets=STIMULI_AND_RATERS,
             n_groups=_MOST_LEFT_OUT,
             corrects_raters=False,
@@ -512,7 +512,7 @@ def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estim
             "label": [found.labels[k] for k in label],
             "rater": [found.raters[k] for k in rater],
         },
-        method=[_METHOD] * n.size,
+        method=[INTERRATER] * n.size,
         formula=Formula.FISHER_Z,
         n_items=n,
         n_raters=[1] * n.size,

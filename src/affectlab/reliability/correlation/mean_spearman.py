@@ -29,6 +29,7 @@ from affectlab.ratings import (
     stimulus_clusters,
 )
 from affectlab.reliability.rank_correlation import grouped_spearman
+from affectlab.reliability.wording import DEFINED_LABEL, MEAN_SPEARMAN, spearman_with
 
 # Raters beside a reference, sorted once, and their Spearman correlations in every replicate.
 
@@ -357,9 +358,9 @@ def mean_spearman(
     check_choice("target", target, _TARGETS)
     if by_label and target == "labels":
         raise InputError("target 'labels': a single label cannot be drawn; use by_label=False")
-    require_order(reference, "the mean Spearman correlation")
+    require_order(reference, MEAN_SPEARMAN)
     panel = rank_panel(reference, others, aggregate, exclude)
-    method = f"Spearman with the {aggregate} of the reference"
+    method = spearman_with(aggregate)
     make = _by_label if by_label else _over_labels if target == "labels" else _by_rater
     found = stimulus_clusters(reference, "none" if target == "labels" else cluster)
     table = infer(
@@ -435,7 +436,7 @@ def _by_rater(panel: RankPanel, method: str) -> Statistic:
         n_items=panel.n_items,
         n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
-        undefined=Reason(Cause.NONE, of="label with a defined correlation"),
+        undefined=Reason(Cause.NONE, of=DEFINED_LABEL),
         n_groups=_MOST_LEFT_OUT,
         n_rows=_BLOCK * LANES,
         redrawn=_ANEW,

@@ -26,6 +26,15 @@ from affectlab.ratings import (
     one_scale,
 )
 from affectlab.reliability.correlation.interrater import used_labels
+from affectlab.reliability.wording import (
+    DEFINED_RATER,
+    DIMENSIONS_FIGURE,
+    DIMENSIONS_TITLE,
+    LEFT_OUT_RATER,
+    OTHERS_CORRELATION,
+    SIGNED_RANKS,
+    preserved_text,
+)
 
 # Judgements of several raters on the same examples, split at random into halves.
 
@@ -199,17 +208,16 @@ class PPCA(Result):
         return int(self.components.frame["significant"].sum())
 
 
-_TEST = "p: Wilcoxon's signed-rank test over raters, with Bonferroni's correction"
 _FIGURE = Figure(
     "components",
     "intervals",
     "components",
-    "Dimensions of judgement on which raters agree",
-    "Correlation of each rater with the others on each component, mean over raters.",
+    DIMENSIONS_TITLE,
+    DIMENSIONS_FIGURE,
     options={
         "low": None,
         "high": None,
-        "value_name": "correlation of a rater with the others",
+        "value_name": OTHERS_CORRELATION,
     },
 )
 _COLUMNS = (
@@ -231,7 +239,7 @@ def _tables(components: pl.DataFrame, loadings: pl.DataFrame) -> tuple[Table, Ta
     frame = components.with_columns(pl.Series("largest_loadings", largest, dtype=pl.String))
     columns = (Key("label"), *(Number(name) for name in loadings.columns[1:]))
     return (
-        Table("components", "Components.", frame, _COLUMNS, notes=(_TEST,)),
+        Table("components", "Components.", frame, _COLUMNS, notes=(SIGNED_RANKS,)),
         Table("loadings", "Loadings.", loadings, columns, limit=0),
     )
 
@@ -340,10 +348,7 @@ def ppca(
     n_kept = int(components.frame["significant"].sum())
     return PPCA(
         _tables(components.frame, pl.DataFrame({"label": list(data.labels), **loadings})),
-        (
-            f"{n_kept} of {len(components)} components preserved; {n_examples} examples, "
-            f"{len(listed)} raters, {n_splits} splits",
-        ),
+        (preserved_text(n_kept, len(components), n_examples, len(listed), n_splits),),
         (_FIGURE,),
         components=components,
         by_rater=by_rater[listed],
@@ -440,7 +445,7 @@ def _tested(
         se=se,
         statistic=(
             "PPCA",
-            "left-out rater with the mean of the others",
+            LEFT_OUT_RATER,
             "partial Spearman",
             "mean over raters",
             f"{n_splits} random splits",
@@ -449,10 +454,7 @@ def _tested(
         n_items=int(data.example[-1]) + 1,
         n_raters=n,
         n_ratings=data.values.size,
-        reason=[
-            None if one else Reason(Cause.NONE, of="rater with a defined correlation")
-            for one in n.tolist()
-        ],
+        reason=[None if one else Reason(Cause.NONE, of=DEFINED_RATER) for one in n.tolist()],
     )
     significant: NDArray[np.bool_] = (corrected < alpha) & (value > 0)
     return Estimates.of(

@@ -10,14 +10,25 @@ import polars as pl
 
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
-from affectlab.core.facts import Cause, IntervalFact, Reason
+from affectlab.core.facts import IntervalFact, Reason
 from affectlab.core.inference import DrawnTarget, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
 from affectlab.core.wording import drawn_whole
-from affectlab.core.words import number, plural, shown, some
+from affectlab.core.words import shown
 from affectlab.ratings import ClusterLike, Ratings, people_or_all
 from affectlab.reliability.agreement import Coefficient, load_coefficient
+from affectlab.reliability.planning.wording import (
+    LOOKS_FIGURE,
+    about_these,
+    go_on_text,
+    look_value,
+    looks_caption,
+    models_unused,
+    needed_text,
+    no_look,
+    stop_text,
+)
 
 _SUREST = 1 - 1e-12
 """Confidence above which an interval is as wide as it can be."""
@@ -153,7 +164,7 @@ def enough_ratings(
         )
     if panel is not ratings:
         n_models = ratings.n_raters - panel.n_raters
-        notes = {f"{plural(n_models, 'model')} not used here": None, **notes}
+        notes = {models_unused(n_models): None, **notes}
     if panel.raters_known and target != "stimuli":
         notes |= dict.fromkeys(_about_these(rows, made.keys))
     extra = {"width": pl.Float64, "reached": pl.Boolean, "times": pl.Float64, "needed": pl.String}
@@ -166,7 +177,7 @@ def enough_ratings(
     columns = (
         Value(),
         Interval(),
-        Number("width", "width if one stops", decimals=3),
+        Number("width", "width now", decimals=3),
         YesNo("reached", "narrow enough"),
         Text("needed", spare=True),
         *counts,
@@ -174,7 +185,7 @@ def enough_ratings(
     name = f"{made.title[0].upper()}{made.title[1:]}"
     table = Table(
         "looks",
-        f"{name}, with intervals of {100 * confidence:g} % for any number of looks.",
+        looks_caption(name, confidence),
         frame,
         (*map(Key, made.keys), *columns),
     )
@@ -187,7 +198,7 @@ def enough_ratings(
                 "intervals",
                 "looks",
                 f"{name} so far",
-                "With intervals that hold at any look.",
+                LOOKS_FIGURE,
                 options={"value_name": made.title},
             ),
         ),
@@ -210,52 +221,31 @@ def _needed(row: dict[str, Any], times: float) -> str:
     target = row["target"]
     units = drawn_whole(target, IntervalFact.of_row(row["interval"])) or "stimuli"
     of = {"both": (units, "raters"), "raters": ("raters",)}.get(target, (units,))
-    much = f"{number(times, 1)} times"
-    if times > _MOST_TIMES:
-        much = f"more than {_MOST_TIMES:,} times"
-    return " and ".join(f"{much} the {one}" for one in of)
+    return needed_text(times, _MOST_TIMES, of)
 
 
 def _about_these(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[str]:
     """Say which intervals are about these raters, although others were asked for."""
-    about: dict[str, list[str]] = {}
+    about: dict[tuple[str, Reason | None], list[str]] = {}
     for row in rows:
         if row["target"] not in ("both", "raters", "none"):
             made, reason = IntervalFact.of_row(row["interval"]), Reason.of_row(row["reason"])
             units = drawn_whole(row["target"], made) or row["target"]
-            why = "" if reason is None else f", since {reason}"
-            about.setdefault(f"other {units} and these raters{why}", []).append(_name(row, keys))
-    for what, names in about.items():
-        yield f"{some(names, 5)}: intervals are about {what}"
+            about.setdefault((units, reason), []).append(_name(row, keys))
+    for (units, why), names in about.items():
+        yield about_these(names, units, why)
 
 
 def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
     return ", ".join(shown(row[key]) for key in keys)
 
 
-def _why_none(row: dict[str, Any]) -> str:
-    """Say why there is no interval."""
-    reason = Reason.of_row(row["reason"])
-    if reason is None:
-        return "too little has been rated"
-    if reason.cause is Cause.ONE_CATEGORY:
-        return "all answers are the same"
-    if reason.cause is Cause.NO_VARIATION and row["value"] == 1:
-        return "raters always agree, which leaves no variation to estimate an error from"
-    return str(reason)
-
-
 def _sentence(row: dict[str, Any], made: Coefficient, width: float, confidence: float) -> str:
     name, title = _name(row, made.keys), made.title
     if math.isnan(row["width"]):
-        return f"{name}: go on, {title} has no interval ({_why_none(row)})."
-    ends = (
-        f"{title} is {number(row['value'])} ({100 * confidence:g} % interval "
-        f"{number(row['low'])} to {number(row['high'])} at any look)"
-    )
+        reason = Reason.of_row(row["reason"])
+        return no_look(name, title, reason, unanimous=row["value"] == 1)
+    value = look_value(title, row["value"], (row["low"], row["high"]), confidence)
     if row["reached"]:
-        return f"{name}: stop, {ends}."
-    return (
-        f"{name}: go on, {ends}. If one stops now its interval is {number(row['width'])} wide; "
-        f"{width:g} takes about {row['needed']}."
-    ).replace("about more", "more")
+        return stop_text(name, value)
+    return go_on_text(name, value, row["width"], width, row["needed"])

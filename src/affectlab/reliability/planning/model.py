@@ -22,6 +22,7 @@ from affectlab.reliability.agreement import (
 )
 from affectlab.reliability.components import MOST_LEVELS, crossed, fit
 from affectlab.reliability.one_label import one_label
+from affectlab.reliability.planning.wording import UNBOUNDED, model_text, pilot_note, undone_note
 
 
 @dataclass(frozen=True)
@@ -163,15 +164,10 @@ class PlanModel:
         return felt
 
     def __str__(self) -> str:
-        scale = "numbers without ends" if self.scale is None else str(self.scale)
-        noise = f"{self.inconsistency:.3g}"
-        if self.inconsistency_sd:
-            noise += f" ± {self.inconsistency_sd:.3g}"
-        gaps = f", {self.missing:.0%} missing" if self.missing else ""
-        return (
-            f"stimuli SD {self.stimulus_sd:.3g}, rater bias SD {self.rater_bias_sd:.3g}, "
-            f"inconsistency {noise}; {scale}{gaps} ({self.note})"
-        )
+        scale = UNBOUNDED if self.scale is None else str(self.scale)
+        noise = (self.inconsistency, self.inconsistency_sd)
+        spreads = model_text(self.stimulus_sd, self.rater_bias_sd, noise, scale, self.missing)
+        return f"{spreads} ({self.note})"
 
 
 # What lies behind answers that were rounded and cut off at the ends of the scale.
@@ -212,9 +208,8 @@ def undo_scale(model: PlanModel, log_spread: float) -> PlanModel:
             study.components(model), (mean, start), (wanted_mean, wanted)
         )
     total = float(np.sqrt((wanted**2).sum()))
-    note = model.note + "; rounding and ends of the scale undone"
-    if total > 0 and missed > _FITTED * total:
-        note += f", spread matched within {missed / total:.0%}"
+    apart = total > 0 and missed > _FITTED * total
+    note = undone_note(model.note, missed / total if apart else 0.0)
     stimulus_sd, rater_bias_sd, residual_sd = sds.tolist()
     return replace(
         model,
@@ -388,7 +383,7 @@ def fit_plan_model(part: Answers) -> PlanModel:
         )
     mean, of_stimuli, of_raters, residual = _components(part)
     larger = _few_raters(of_raters, residual, part.value.size, n_raters)
-    notes = [f"from a pilot of {n_raters} raters"]
+    notes = [pilot_note(n_raters)]
     scale = part.scale
     if scale is not None and not scale.declared:
         notes.append("scale inferred")

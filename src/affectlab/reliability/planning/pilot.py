@@ -11,10 +11,19 @@ import numpy as np
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
 from affectlab.core.wording import undefined_text
-from affectlab.core.words import plural
 from affectlab.ratings import Answers, Ratings, answers_of, canonical, of_known_raters
 from affectlab.reliability.agreement import Scorer, identifiable, split_half
 from affectlab.reliability.planning.model import PlanModel, plan_model
+from affectlab.reliability.planning.wording import (
+    few_raters,
+    few_stimuli,
+    halves_text,
+    narrow_scores,
+    shared_batch,
+    shared_raters,
+    single_ratings,
+    size_text,
+)
 from affectlab.reliability.screening import Overlap, batch_overlap
 from affectlab.reliability.subject_models import mean_opinion_scores
 
@@ -32,8 +41,8 @@ class PilotReport(Result):
     scores: Estimates
     """Mean opinion scores, by label and stimulus."""
     models: dict[str, PlanModel]
-    """What :func:`plan` would start from, by label; labels whose pilot cannot tell raters, stimuli
-    and noise apart are left out."""
+    """What :func:`plan` would start from, by label; labels whose pilot does not separate raters,
+    stimuli and noise are left out."""
     overlap: Overlap | None
     """What pilot and main study share; ``None`` without a main study."""
     n_raters: int
@@ -87,18 +96,18 @@ def pilot_report(
     overlap = None if main is None else batch_overlap(pilot, main)
     notes = [words for part in parts for words in _label_warnings(part)]
     if overlap is not None and not overlap.disjoint:
-        notes.append(f"{overlap}; expected batches of their own.")
+        notes.append(shared_batch(str(overlap)))
     if overlap is not None and overlap.raters:
-        notes.append(f"{len(overlap.raters)} raters of the pilot rate in the main study too.")
+        notes.append(shared_raters(len(overlap.raters)))
     correlation = split_half(pilot, scorer=scorer, n_splits=n_splits, seed=seed)
     models = _models(pilot, parts)
     n_raters, n_stimuli = np.unique(answers.rater).size, np.unique(answers.unit).size
-    said = [
-        f"Pilot of {plural(n_raters, 'rater')} and {plural(n_stimuli, 'stimulus', 'stimuli')}, "
-        f"{plural(answers.value.size, 'rating')}.",
+    sentences = [
+        size_text(n_raters, n_stimuli, answers.value.size),
         *(
-            f"Inter-subject correlation, {', '.join(key)}: "
-            f"{f'{one.value:.3f}' if one.ok else undefined_text(one.reason)}."
+            halves_text(
+                ", ".join(key), f"{one.value:.3f}" if one.ok else undefined_text(one.reason)
+            )
             for key, one in correlation
         ),
         *(f"{label}: {model}." for label, model in models.items()),
@@ -111,7 +120,7 @@ def pilot_report(
             ),
             replace(scores.tables[0], name="scores", caption="Mean opinion scores.", limit=0),
         ),
-        tuple(said),
+        tuple(sentences),
         notes=tuple(notes),
         correlation=correlation,
         scores=scores,
@@ -139,23 +148,17 @@ def _label_warnings(part: Answers) -> list[str]:
     found = []
     if n_raters < _RATERS:
         error = 1 / math.sqrt(2 * max(n_raters - 1, 1))
-        found.append(
-            f"{name}: {n_raters} raters, fewer than {_RATERS}; the spread of their biases is "
-            f"known to within about {error:.0%}."
-        )
+        found.append(few_raters(name, n_raters, _RATERS, error))
     if n_stimuli < _STIMULI:
-        found.append(f"{name}: {n_stimuli} stimuli, fewer than {_STIMULI}.")
+        found.append(few_stimuli(name, n_stimuli, _STIMULI))
     single = int((np.bincount(part.unit) == 1).sum())
     if single:
-        found.append(f"{name}: {single} stimuli have one rating, which shows no spread.")
+        found.append(single_ratings(name, single))
     scale = part.scale
     if scale is not None and scale.low is not None and scale.high is not None:
         counts = np.bincount(part.unit)
         means = np.bincount(part.unit, part.value)[counts > 0] / counts[counts > 0]
         if np.ptp(means) < _SHARE_USED * (scale.high - scale.low):
-            found.append(
-                f"{name}: mean scores reach from {means.min():.3g} to {means.max():.3g} on a scale "
-                f"of {scale.low:g} to {scale.high:g}; the main study may need stronger or weaker "
-                "stimuli."
-            )
+            reach = (float(means.min()), float(means.max()))
+            found.append(narrow_scores(name, reach, (scale.low, scale.high)))
     return found

@@ -16,7 +16,7 @@ from affectlab.core.inference import check_confidence, wilson_interval
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import option, plural
+from affectlab.core.words import option
 from affectlab.ratings import (
     Answers,
     ClusterLike,
@@ -37,6 +37,23 @@ from affectlab.reliability.planning.simulation import (
     group_detections,
     interval_widths,
     split_half_correlations,
+)
+from affectlab.reliability.planning.wording import (
+    FIGURE,
+    MEAN_AGREEMENT,
+    MEAN_RELIABILITY,
+    PLAN,
+    RECOMMENDATION,
+    alpha_width_text,
+    goal_text,
+    group_power,
+    open_text,
+    pair_power,
+    plan_figure_title,
+    recommended_text,
+    unreached_text,
+    width_text,
+    workload_text,
 )
 
 
@@ -90,7 +107,7 @@ def _tables(frame: pl.DataFrame, recommended: int | None) -> tuple[Table, Table]
         if all(name in frame.columns and not frame[name].null_count() for name in column.sources)
     )
     return (
-        Table("plan", "What each number of raters gives.", frame, columns, limit=0),
+        Table("plan", PLAN, frame, columns, limit=0),
         Table("candidates", "Some candidates.", frame[sorted(int(row) for row in rows)], columns),
     )
 
@@ -99,7 +116,7 @@ def _recommendation(number: Mapping[str, Sequence[int | None]]) -> Table:
     """Give the number of raters, and those of other pilots; null where not known."""
     return Table(
         "recommendation",
-        "Raters per stimulus: the recommended number, and what the pilot leaves open.",
+        RECOMMENDATION,
         pl.DataFrame(number, schema=dict.fromkeys(number, pl.Int64)),
         tuple(Count(name) for name in number),
         limit=0,
@@ -198,22 +215,18 @@ class _Wanted:
     def measure(self) -> str:
         """What is simulated, in words."""
         if self.quantity == "interval":
-            share = self.assurance
-            of = "mean over stimuli" if share is None else f"{share:.0%} of stimuli have less"
-            return f"width of the {100 * self.confidence:g} % interval ({of})"
+            return width_text(self.confidence, self.assurance)
         if self.quantity == "split_half":
             return "split-half correlation"
         if self.quantity == "icc":
-            return "agreement of mean scores with those of other raters, ICC(2,k)"
+            return MEAN_AGREEMENT
         if self.quantity == "reliability":
-            return "reliability of mean scores, ICC(3,k)"
+            return MEAN_RELIABILITY
         if self.quantity == "alpha":
-            return f"width of the {100 * self.confidence:g} % interval of alpha"
+            return alpha_width_text(self.confidence)
         if self.quantity == "groups":
-            what = "models on the same items" if self.correlation else "groups of stimuli"
-            return f"power to see a difference of {self.delta:g} between two {what}"
-        who = "same raters" if self.together else "different raters"
-        return f"power to see a difference of {self.delta:g} ({who})"
+            return group_power(self.delta, models=bool(self.correlation))
+        return pair_power(self.delta, same_raters=self.together)
 
     def is_reached(self, values: Floats) -> NDArray[np.bool_]:
         """Whether values reach the goal."""
@@ -278,36 +291,23 @@ class _Wanted:
         open_range: tuple[int, int | None] | None,
     ) -> Iterator[str]:
         """Recommend, and say how sure that is and what it costs."""
-        wanted = f"{'at most' if self.at_most else 'at least'} {self.goal:g}"
+        goal = goal_text(self.goal, at_most=self.at_most)
         if recommended is None:
             best = frame["value"].min() if self.at_most else frame["value"].max()
             raters = frame["raters"].to_list()
-            yield (
-                f"No number of raters from {raters[0]} to {raters[-1]} per stimulus reaches a "
-                f"{self.measure} of {wanted}; the best is {_number(best)}."
-            )
+            yield unreached_text(raters[0], raters[-1], self.measure, goal, _number(best))
             return
         row = frame.row(by_predicate=pl.col("raters") == recommended, named=True)
         n_stimuli: int | None = row.get("stimuli", self.n_stimuli)
-        of_budget = ""
-        if self.budget is not None and n_stimuli is not None:
-            of_budget = f" and {plural(n_stimuli, 'stimulus', 'stimuli')}"
-        yield (
-            f"{recommended} raters per stimulus{of_budget}: {self.measure} "
-            f"{_number(row['value'])} "
-            f"(Monte Carlo {_number(row['low'])} to {_number(row['high'])}), wanted {wanted}."
-        )
+        of_budget = None if self.budget is None else n_stimuli
+        value, ends = _number(row["value"]), (_number(row["low"]), _number(row["high"]))
+        yield recommended_text(recommended, of_budget, self.measure, value, ends, goal)
         if open_range is not None:
-            low, high = open_range
-            end = f"{high}" if high is not None else f"more than {4 * recommended}"
-            yield f"A pilot of this size leaves {low} to {end} open (80 %)."
+            yield open_text(*open_range, 4 * recommended)
         if n_stimuli is not None:
             each = self.stimuli_per_rater or n_stimuli
-            cost = "." if self.price is None else f"; cost {row['cost']:,.2f}."
-            yield (
-                f"{row['ratings']:,} ratings of {n_stimuli:,} stimuli by {row['people']:,} "
-                f"people who rate {'up to ' if n_stimuli % each else ''}{each:,} each{cost}"
-            )
+            cost = None if self.price is None else row["cost"]
+            yield workload_text(row["ratings"], n_stimuli, row["people"], each, cost)
 
 
 def _check_least(least: int, **given: int | None) -> None:
@@ -474,7 +474,7 @@ def plan(
     >>> plan(model, quantity="power", goal=0.8, difference=10, paired=True).recommended
     26
     >>> print(plan(model, quantity="split_half", goal=0.9, n_raters=[8, 16, 32]).finding)
-    16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
+    16 raters per stimulus: split-half correlation 0.94 ...; goal at least 0.9.
     """
     pilot = canonical(pilot)
     wanted = _Wanted(
@@ -526,8 +526,8 @@ def plan(
         "plan",
         "plan",
         "plan",
-        f"{measure[0].upper()}{measure[1:]} by raters per stimulus",
-        "Mean over simulated studies with its Monte Carlo interval; the goal is dashed.",
+        plan_figure_title(measure),
+        FIGURE,
         options={"goal": float(goal), "recommended": recommended, "value_name": measure},
     )
     return Plan(

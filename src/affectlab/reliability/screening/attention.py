@@ -12,6 +12,7 @@ from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.outliers import predictive_tails
+from affectlab.reliability.screening.wording import Gap, Unjudged
 
 FEWEST = 10
 """Answers shared with others below which nothing is judged."""
@@ -98,7 +99,7 @@ class Attention:
     """Chance that an honest rater of this panel, with as many answers, is taken for careless."""
     found_random: float
     """Chance that one who answers at random is."""
-    why_not: str = ""
+    missing: Unjudged | None = None
     """Why nobody is judged."""
 
     def named(self, above: float = LIMIT, above_of_few: float = LIMIT_OF_FEW) -> Bools:
@@ -433,7 +434,7 @@ def _named(p: Floats, n: Ints, above: float, above_of_few: float) -> Bools:
 
 def _nobody(n: Ints, constant: Bools) -> Attention:
     nothing, none = np.full(n.size, np.nan), np.zeros(n.size, dtype=bool)
-    why = f"fewer than four raters with {FEWEST} answers shared with others"
+    why = Unjudged(Gap.FEW_RATERS, least=FEWEST, n=4)
     return Attention(n, nothing, none, constant, nothing, np.nan, np.nan, why)
 
 

@@ -18,6 +18,7 @@ from affectlab.core.words import plural
 from affectlab.ratings import Ratings, answers_of, canonical, of_known_raters
 from affectlab.reliability.one_label import one_label
 from affectlab.reliability.rank_correlation import grouped_means
+from affectlab.reliability.screening.wording import golden_text, overlap_text, pilot_violations
 
 Extremes: TypeAlias = Literal["both", "low", "high"]
 
@@ -62,10 +63,7 @@ class Overlap:
         return not self.stimuli
 
     def __str__(self) -> str:
-        if self.disjoint:
-            return "no stimulus is in both pilot and main study"
-        shown = ", ".join(self.stimuli[:5]) + (", …" if len(self.stimuli) > 5 else "")
-        return f"{len(self.stimuli)} stimuli are in both pilot and main study: {shown}"
+        return overlap_text(self.stimuli)
 
 
 def batch_overlap(pilot: Ratings, main: Ratings | Iterable[str]) -> Overlap:
@@ -85,7 +83,7 @@ def batch_overlap(pilot: Ratings, main: Ratings | Iterable[str]) -> Overlap:
     --------
     >>> pilot = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": [1, 2]}, scale="1-5")
     >>> print(batch_overlap(pilot, ["b", "c"]))
-    1 stimuli are in both pilot and main study: b
+    pilot and main study share 1 stimulus: b
     """
     mine = pilot.answers()
     if isinstance(main, Ratings):
@@ -170,7 +168,7 @@ def choose_golden(
     >>> items.reference
     {'0': 2.0, '4': 98.0}
     >>> items.to_frame()["evidence"][0]
-    'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD of all 10.5)'
+    'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD 10.5)'
     """
     pilot = canonical(pilot)
     check_choice("extremes", extremes, get_args(Extremes))
@@ -221,12 +219,10 @@ def choose_golden(
         caught = None
         if tolerance is not None:
             caught = float((np.abs(off[unit == at]) >= tolerance).mean())
-        evidence = (
-            f"mean {mean[at]:.3g}, {end}est {rank} of {order.size}; SD {sd[at]:.3g} of "
-            f"{n_ratings[at]} ratings (median SD of all {median:.3g})"
-        )
+        size, spread = int(n_ratings[at]), float(sd[at])
+        evidence = golden_text(float(mean[at]), spread, size, median, rank, order.size, end)
         if caught:
-            evidence += f"; {caught:.0%} of the pilot's answers would be violations"
+            evidence = pilot_violations(evidence, caught)
         return {
             "stimulus": part.units[int(stimuli[at])],
             "extreme": end,

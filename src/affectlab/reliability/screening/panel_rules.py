@@ -11,7 +11,7 @@ from pydantic import Field
 
 from affectlab.core.arrays import ratio, with_few_gaps
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number
+from affectlab.core.words import joined
 from affectlab.reliability.rank_correlation import sums_of_others
 from affectlab.reliability.screening.attention import (
     FEWEST,
@@ -24,6 +24,14 @@ from affectlab.reliability.screening.attention import (
 from affectlab.reliability.screening.outliers import equal_trials, outward, predicted
 from affectlab.reliability.screening.rules import Judgement, Rule, judged, not_applicable
 from affectlab.reliability.screening.trials import Mask, Trials
+from affectlab.reliability.screening.wording import (
+    NO_MORE_EQUAL_LABELS,
+    Gap,
+    Unjudged,
+    careless_text,
+    equal_labels_text,
+    panel_text,
+)
 
 _ROUNDS = 50
 _SMALL = 1e-9
@@ -126,34 +134,23 @@ class Careless(Rule):
     def judge(self, trials: Trials) -> Judgement:
         """Judge raters by all of their main answers."""
         found, owner = attention_of(trials), trials.rater_of_unit
-        if found.why_not:
-            return not_applicable(trials, found.why_not)
+        if found.missing is not None:
+            return not_applicable(trials, found.missing)
 
         def words(unit: int) -> str:
             who = owner[unit]
-            over = f"over {found.n[who]:,} answers"
-            if found.constant[who]:
-                what = f"always the same answer {over}"
-            elif found.reversed[who]:
-                what = f"answers run against the others', as on a reversed scale, {over}"
-            else:
-                what = (
-                    f"answers follow the others' {number(found.slope[who])} times as much as a "
-                    f"typical rater's {over}"
-                )
-            return f"{what}; careless with probability {_probability(found.careless[who])}"
+            return careless_text(
+                found.careless[who],
+                found.n[who],
+                found.slope[who],
+                constant=bool(found.constant[who]),
+                is_reversed=bool(found.reversed[who]),
+            )
 
         careless, n = found.careless[owner], found.n[owner]
         violated = found.named(self.above, self.above_of_few)[owner]
-        missing = (
-            f"not judged: fewer than {FEWEST} answers shared with others, or answers too sparse "
-            "to tell"
-        )
+        missing = Unjudged(Gap.FEW_OR_SPARSE, least=FEWEST)
         return judged(careless, n, np.isfinite(careless), violated, words, missing)
-
-
-def _probability(p: float) -> str:
-    return "< 0.001" if p < 0.001 else "> 0.999" if p > 0.999 else f"{p:.3f}"
 
 
 class EqualLabels(Rule):
@@ -169,7 +166,7 @@ class EqualLabels(Rule):
         """Judge raters by all of their answers."""
         ratings = trials.ratings
         if not ratings.has_labels or ratings.scale.kind == "nominal":
-            return not_applicable(trials, "the answers are not by label, or have no order")
+            return not_applicable(trials, Gap.NOT_BY_LABEL)
         out = {trials.raters[k] for k in np.flatnonzero(attention_of(trials).constant)}
         found = {one.rater: one for one in equal_trials(ratings, without=out)}
         who = [trials.raters[code] for code in trials.rater_of_unit.tolist()]
@@ -178,16 +175,13 @@ class EqualLabels(Rule):
         def words(unit: int) -> str:
             one = found.get(who[unit])
             if one is None:
-                return "trials with the same answer to all labels are about as many as others'"
-            return (
-                f"all labels got the same answer in {one.equal:,} of {one.trials:,} trials, with "
-                f"the others in {one.others_equal:,} of {one.others_trials:,}"
-            )
+                return NO_MORE_EQUAL_LABELS
+            return equal_labels_text(one.equal, one.trials, one.others_equal, one.others_trials)
 
         share = np.array([found[n].equal / found[n].trials if n in found else np.nan for n in who])
         everyone = np.ones(violated.size, dtype=bool)
         n = np.array([found[n].trials if n in found else 0 for n in who], dtype=np.int64)
-        return judged(share, n, everyone, violated, words, "")
+        return judged(share, n, everyone, violated, words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +237,6 @@ class PanelRule(Rule):
     """Chance that the rule names anybody in a panel of raters who are alike."""
     min_answers: int = Field(default=_FEWEST, ge=5)
     """Answers shared with others below which nothing is judged."""
-    _what: ClassVar[str]
-    """What the measure is called."""
     _below: ClassVar[bool] = True
     _above: ClassVar[bool] = True
     """Whether low, and high, measures speak against a rater."""
@@ -257,25 +249,23 @@ class PanelRule(Rule):
         """Give the measure as it is said from how it is compared."""
         return compared
 
-    def why_not(self, trials: Trials) -> str:
-        """Say why the rule does not apply; empty where it does."""
-        if trials.ratings.scale.kind in ("nominal", "text"):
-            return "the answers have no order"
-        return ""
+    def gap(self, trials: Trials) -> Unjudged | None:
+        """Say why the rule does not apply; None where it does."""
+        unordered = trials.ratings.scale.kind in ("nominal", "text")
+        return Unjudged(Gap.NO_ORDER) if unordered else None
 
     def judge(self, trials: Trials) -> Judgement:
         """Hold each unit against the others."""
-        why = self.why_not(trials)
-        if why:
-            return not_applicable(trials, why)
+        gap = self.gap(trials)
+        if gap is not None:
+            return not_applicable(trials, gap)
         panel = consensus_panel(trials, self.min_answers)
         compared, error = panel.measures[self.check]
         known = panel.known & np.isfinite(compared) & np.isfinite(error)
         alike = np.flatnonzero(known & panel.alike)
         if alike.size < 3:
-            return not_applicable(
-                trials, f"fewer than three with {self.min_answers} shared answers"
-            )
+            few = Unjudged(Gap.FEW_RATERS, least=self.min_answers, n=3)
+            return not_applicable(trials, few)
         low, high, p = np.full((3, compared.size), np.nan)
         for one in np.flatnonzero(known):
             rest = np.append(one, alike[alike != one])
@@ -285,15 +275,10 @@ class PanelRule(Rule):
         measure, low, high = (self.shown(part) for part in (compared, low, high))
 
         def words(unit: int) -> str:
-            ends = [number(end[unit]) for end in (low, high) if np.isfinite(end[unit])]
-            one = f"{ends[0]} or {'more' if self._below else 'less'}" if ends else "anything"
-            span = " to ".join(ends) if len(ends) == 2 else one
-            return (
-                f"{self._what} {number(measure[unit])} over {panel.n[unit]:,} answers; {span} "
-                "is expected of one more rater like the others"
-            )
+            n = int(panel.n[unit])
+            return panel_text(self.check, measure[unit], n, low[unit], high[unit])
 
-        missing = f"not judged: fewer than {self.min_answers} answers shared with others"
+        missing = Unjudged(Gap.FEW, "shared answers", self.min_answers)
         return judged(measure, panel.n, known, violated, words, missing)
 
     def outliers(self, panel: ConsensusPanel) -> list[int]:
@@ -335,7 +320,6 @@ class Severity(PanelRule):
     """Answers that are higher or lower than the others': mean difference, in points."""
 
     check: Literal["severity"]
-    _what: ClassVar[str] = "difference from the others"
 
     def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Average over the answers of each unit."""
@@ -349,7 +333,6 @@ class Centrality(PanelRule):
     """Answers that keep to the middle, or to the ends: slope on the mean of the others."""
 
     check: Literal["centrality"]
-    _what: ClassVar[str] = "slope on the mean of the others"
 
     def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Regress the answers of each unit."""
@@ -360,7 +343,6 @@ class Inconsistency(PanelRule):
     """Answers that scatter about what the others' mean predicts: SD of the rest, in points."""
 
     check: Literal["inconsistency"]
-    _what: ClassVar[str] = "SD about what the others predict"
     _below: ClassVar[bool] = False
 
     def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
@@ -384,7 +366,6 @@ class Agreement(PanelRule):
     """
 
     check: Literal["agreement"]
-    _what: ClassVar[str] = "correlation with the mean of the others"
     _above: ClassVar[bool] = False
 
     def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
@@ -408,19 +389,17 @@ class Drift(PanelRule):
     """Answers that rise or fall beside the others' from the first to the last, in points."""
 
     check: Literal["drift"]
-    _what: ClassVar[str] = "change beside the others from first to last"
 
-    def why_not(self, trials: Trials) -> str:
+    def gap(self, trials: Trials) -> Unjudged | None:
         """Ask for the order of answers, too."""
         frame = trials.ratings.coded_frame
         known = [name for name in ("session", "trial", "at") if name in frame.columns]
         if not {"at", "trial"}.intersection(known):
-            return "the ratings have no column 'trial' or 'at', so their order is not known"
+            return Unjudged(Gap.NO_ORDER_COLUMN)
         shown = frame.select("rater", "stimulus").n_unique()
         if frame.select("rater", *known).n_unique() < shown:
-            named = joined([repr(name) for name in known])
-            return f"{named} do not tell the stimuli of a rater apart, so their order is not known"
-        return super().why_not(trials)
+            return Unjudged(Gap.ORDER_AMBIGUOUS, joined(repr(name) for name in known))
+        return super().gap(trials)
 
     def measured(self, beside: ComparisonRule) -> tuple[Floats, Floats]:
         """Regress the difference from the others on the place among the answers."""

@@ -19,6 +19,24 @@ from affectlab.reliability.rank_correlation import (
 )
 from affectlab.reliability.screening.attention import SPARSE, same_as_others
 from affectlab.reliability.screening.trials import Mask, Trials
+from affectlab.reliability.screening.wording import (
+    Gap,
+    Unjudged,
+    correlation_text,
+    equal_answers_text,
+    far_text,
+    golden_off,
+    nobody_rejected,
+    outliers_text,
+    repeats_apart,
+    run_text,
+    seen_before_text,
+    session_text,
+    speed_text,
+    spread_text,
+    unlike_text,
+    violations_text,
+)
 
 
 class TomlTable(BaseModel):
@@ -40,6 +58,8 @@ class Judgement:
     violated: Mask
     evidence: tuple[str, ...]
     """In words, for every unit."""
+    missing: Unjudged | None = None
+    """Why units were not judged, where some may not be."""
 
 
 class Rule(TomlTable):
@@ -70,36 +90,34 @@ def judged(
     known: Mask,
     violated: Mask,
     words: Callable[[int], str],
-    missing: str,
+    missing: Unjudged | None = None,
 ) -> Judgement:
     """Put a judgement together; ``words`` says it for a unit, ``missing`` where it is unknown."""
-    evidence = tuple(words(unit) if there else missing for unit, there in enumerate(known.tolist()))
-    return Judgement(np.where(known, measure, np.nan), n, known, violated & known, evidence)
+    evidence = tuple(
+        words(unit) if there else str(missing) for unit, there in enumerate(known.tolist())
+    )
+    measure = np.where(known, measure, np.nan)
+    return Judgement(measure, n, known, violated & known, evidence, missing)
 
 
-def not_applicable(trials: Trials, why: str) -> Judgement:
-    """Say of every unit that the rule does not apply."""
+def not_applicable(trials: Trials, gap: Gap | Unjudged) -> Judgement:
+    """Judge nobody, since the rule does not apply."""
+    why = Unjudged(gap) if isinstance(gap, Gap) else gap
     none = np.zeros(trials.n_units, dtype=bool)
-    words = (f"not applicable: {why}",) * trials.n_units
     nothing = np.zeros(trials.n_units, dtype=np.int64)
-    return Judgement(np.full(trials.n_units, np.nan), nothing, none, none, words)
+    words = (str(why),) * trials.n_units
+    return Judgement(np.full(trials.n_units, np.nan), nothing, none, none, words, why)
 
 
 # Rules about how a session was worked through: spread, runs, movement, speed, number.
 
 
-def _no_limit(trials: Trials, what: str = "limit") -> str:
-    if not trials.decimal_points:
-        return f"labels are on different scales, and the {what} is in points"
-    return f"the scale has no two ends, and the {what} is in percent of its width"
+def _no_limit(trials: Trials, what: str = "limit") -> Unjudged:
+    return Unjudged(Gap.LIMIT_IN_PERCENT if trials.decimal_points else Gap.LIMIT_IN_POINTS, what)
 
 
 def _far(limit: float, trials: Trials) -> str:
-    return f"{limit:g}{'' if trials.decimal_points else ' % of the scale'} or more"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"
+    return far_text(limit, percent_of_scale=not trials.decimal_points)
 
 
 class Spread(ScaleRule):
@@ -124,7 +142,7 @@ class Movement(ScaleRule):
     def judge(self, trials: Trials) -> Judgement:
         """Compare the SD with the limit."""
         if trials.movement is None:
-            return not_applicable(trials, "the ratings have no column 'movement'")
+            return not_applicable(trials, Unjudged(Gap.NO_COLUMN, "movement"))
         what = "slider movements"
         return _spread(self, trials, trials.movement, what, self.below, self.min_answers)
 
@@ -139,10 +157,9 @@ def _spread(
     n, sd = trials.count(chosen), trials.sd(values, chosen)
 
     def words(unit: int) -> str:
-        sign = "<" if sd[unit] < limit else ">="
-        return f"SD of {n[unit]} {what} {_number(sd[unit])} {sign} {_number(limit)}"
+        return spread_text(n[unit], what, sd[unit], limit)
 
-    missing = f"not judged: fewer than {min_answers} {what}"
+    missing = Unjudged(Gap.FEW, what, min_answers)
     return judged(sd, n, n >= min_answers, sd < limit, words, missing)
 
 
@@ -169,11 +186,10 @@ class Run(Rule):
         violated = (longest >= self.at_least) & (longest >= self.share * n)
 
         def words(index: int) -> str:
-            sign = ">=" if violated[index] else "<"
             limit = max(self.at_least, int(np.ceil(self.share * n[index])))
-            return f"longest run of equal answers {longest[index]:.0f} of {n[index]} {sign} {limit}"
+            return run_text(longest[index], n[index], limit)
 
-        return judged(longest, n, n > 0, violated, words, "not judged: no answers")
+        return judged(longest, n, n > 0, violated, words, Unjudged(Gap.NONE, "answers"))
 
 
 class Speed(Rule):
@@ -187,7 +203,7 @@ class Speed(Rule):
     def judge(self, trials: Trials) -> Judgement:
         """Compare the median with the limit."""
         if trials.rt_ms is None:
-            return not_applicable(trials, "the ratings have no column 'rt_ms'")
+            return not_applicable(trials, Unjudged(Gap.NO_COLUMN, "rt_ms"))
         rows = np.flatnonzero(trials.main & ~np.isnan(trials.rt_ms))
         rows = rows[np.lexsort((trials.rt_ms[rows], trials.unit[rows]))]
         unit, times = trials.unit[rows], trials.rt_ms[rows]
@@ -199,12 +215,9 @@ class Speed(Rule):
         median[some] = (times[lower] + times[upper]) / 2
 
         def words(index: int) -> str:
-            sign = "<" if median[index] < self.below else ">="
-            return (
-                f"median of {n[index]} response times {median[index]:.0f} {sign} {self.below:g} ms"
-            )
+            return speed_text(n[index], median[index], self.below)
 
-        missing = f"not judged: fewer than {self.min_answers} response times"
+        missing = Unjudged(Gap.FEW, "response times", self.min_answers)
         return judged(median, n, n >= self.min_answers, median < self.below, words, missing)
 
 
@@ -217,17 +230,16 @@ class SessionNumber(Rule):
     def judge(self, trials: Trials) -> Judgement:
         """Number the sessions of each rater in their order."""
         if trials.session is None:
-            return not_applicable(trials, "raters are judged, not sessions")
+            return not_applicable(trials, Gap.NOT_BY_SESSION)
         owner = trials.rater_of_unit
         number = (np.arange(owner.size) - np.searchsorted(owner, owner) + 1).astype(np.float64)
 
         def words(index: int) -> str:
-            sign = ">" if number[index] > self.over else "<="
-            return f"session number {number[index]:.0f} of the rater {sign} {self.over}"
+            return session_text(number[index], self.over)
 
         everyone = np.ones(owner.size, dtype=bool)
         n = trials.count(np.ones(trials.unit.size, dtype=bool))
-        return judged(number, n, everyone, number > self.over, words, "")
+        return judged(number, n, everyone, number > self.over, words)
 
 
 class SeenBefore(Rule):
@@ -240,7 +252,7 @@ class SeenBefore(Rule):
     def judge(self, trials: Trials) -> Judgement:
         """Look every answer up among the earlier sessions of its rater."""
         if trials.session is None:
-            return not_applicable(trials, "raters are judged, not sessions")
+            return not_applicable(trials, Gap.NOT_BY_SESSION)
         rows = np.flatnonzero(trials.main)
         key = trials.cell[rows] * (trials.rater.max(initial=0) + 1) + trials.rater[rows]
         _, code = np.unique(key, return_inverse=True)
@@ -251,13 +263,10 @@ class SeenBefore(Rule):
         share = ratio(again, n, 0.0)
 
         def words(index: int) -> str:
-            sign = ">=" if share[index] >= self.at_least else "<"
-            return (
-                f"{share[index]:.0%} of {n[index]} answers on stimuli of an earlier session of the "
-                f"rater {sign} {self.at_least:.0%}"
-            )
+            return seen_before_text(share[index], n[index], self.at_least)
 
-        return judged(share, n, n > 0, share >= self.at_least, words, "not judged: no answers")
+        missing = Unjudged(Gap.NONE, "answers")
+        return judged(share, n, n > 0, share >= self.at_least, words, missing)
 
 
 # Rules about trials that check the rater: golden trials, repeats, and both together.
@@ -291,10 +300,10 @@ def _counts(count: Ints, n: Ints, at_least: int, of: int, what: str) -> Judgemen
     violated = count >= needed
 
     def words(unit: int) -> str:
-        sign = ">=" if violated[unit] else "<"
-        return f"{count[unit]} of {n[unit]} {what} {sign} {needed[unit]:.0f}"
+        bad, limit = bool(violated[unit]), needed[unit]
+        return violations_text(count[unit], n[unit], what, limit, violated=bad)
 
-    return judged(count.astype(float), n, n > 0, violated, words, f"not judged: no {what}")
+    return judged(count.astype(float), n, n > 0, violated, words, Unjudged(Gap.NONE, what))
 
 
 class Golden(_Counted):
@@ -309,11 +318,11 @@ class Golden(_Counted):
             return not_applicable(trials, _no_limit(trials, "tolerance"))
         known = ~np.isnan(trials.expected)
         if not known.any():
-            return not_applicable(trials, "no known answers of golden trials were given")
+            return not_applicable(trials, Gap.NO_KNOWN_ANSWERS)
         golden = known & trials.golden
         chosen = golden if golden.any() else known
         bad = np.abs(trials.value - trials.expected) >= limit
-        return self._judge(trials, bad, chosen, f"golden answers {_far(limit, trials)} off")
+        return self._judge(trials, bad, chosen, golden_off(_far(limit, trials)))
 
 
 class Repeats(_Counted):
@@ -327,13 +336,13 @@ class Repeats(_Counted):
         if limit is None:
             return not_applicable(trials, _no_limit(trials, "tolerance"))
         if not trials.repeat.any():
-            return not_applicable(trials, "there are no repeat trials")
+            return not_applicable(trials, Gap.NO_REPEATS)
         before = _main_answer(trials, trials.unit)
         before = np.where(np.isnan(before), _main_answer(trials, trials.rater), before)
         chosen = trials.repeat & ~np.isnan(before)
         with np.errstate(invalid="ignore"):
             bad = np.abs(trials.value - before) >= limit
-        return self._judge(trials, bad, chosen, f"repeated answers {_far(limit, trials)} apart")
+        return self._judge(trials, bad, chosen, repeats_apart(_far(limit, trials)))
 
 
 def _main_answer(trials: Trials, owner: Ints) -> np.ndarray:
@@ -363,19 +372,19 @@ class Combined(Rule):
         """Add up what the other rules found."""
         parts = [earlier[name] for name in self.rules]
         if not any(part.known.any() for part in parts):
-            return not_applicable(trials, f"none of {', '.join(self.rules)} applies")
+            return not_applicable(trials, Unjudged(Gap.NO_RULE_APPLIES, ", ".join(self.rules)))
         if self.of is None:
             count = np.sum([part.violated for part in parts], axis=0)
             n = np.sum([part.known for part in parts], axis=0)
 
             def words(unit: int) -> str:
-                sign = ">=" if count[unit] >= self.at_least else "<"
-                return f"{count[unit]} of {n[unit]} rules violated {sign} {self.at_least}"
+                bad = bool(violated[unit])
+                what = "rules violated"
+                return violations_text(count[unit], n[unit], what, self.at_least, violated=bad)
 
-            known = n > 0
-            return judged(
-                count.astype(float), n, known, count >= self.at_least, words, "not judged: no rule"
-            )
+            violated = count >= self.at_least
+            missing = Unjudged(Gap.NONE, "rule")
+            return judged(count.astype(float), n, n > 0, violated, words, missing)
         count = np.sum([np.nan_to_num(part.measure) for part in parts], axis=0).astype(np.int64)
         n = np.sum([part.n for part in parts], axis=0)
         return _counts(count, n, self.at_least, self.of, f"check trials ({', '.join(self.rules)})")
@@ -416,17 +425,10 @@ class Correlation(Rule):
 
         def words(index: int) -> str:
             if equal[index]:
-                return f"no correlation over {n[index]} answers: all equal"
-            sign = "<" if upper[index] < self.below else ">="
-            return (
-                f"correlation with the mean of the others over {n[index]} answers {r[index]:.2f}, "
-                f"at most {upper[index]:.2f} {sign} {self.below:g}"
-            )
+                return equal_answers_text(n[index])
+            return correlation_text(r[index], upper[index], n[index], self.below)
 
-        missing = (
-            f"not judged: fewer than {self.min_answers} answers shared with others, or all of them "
-            "equal"
-        )
+        missing = Unjudged(Gap.FEW_OR_EQUAL, least=self.min_answers)
         with np.errstate(invalid="ignore"):
             low = equal | (upper < self.below)
         return judged(r, n, enough & (equal | ~np.isnan(r)), low, words, missing)
@@ -476,8 +478,8 @@ class Correlation(Rule):
 class Duplicates(Rule):
     """Answers like another rater's, beyond what their agreement with the others allows.
 
-    The measure is the ratio of :func:`~affectlab.reliability.duplicate_raters`. It cannot be told
-    who copied from whom, so that both raters of a pair violate the rule.
+    The measure is the ratio of :func:`~affectlab.reliability.duplicate_raters`. It does not
+    show who copied from whom, so that both raters of a pair violate the rule.
     """
 
     check: Literal["duplicates"]
@@ -490,17 +492,12 @@ class Duplicates(Rule):
         closest = [alike.closest.get(name, ("", 0, np.nan)) for name in who]
 
         def words(unit: int) -> str:
-            other, n, ratio = closest[unit]
-            return evidence.get(
-                who[unit],
-                f"differences from the closest rater, {other!r}, over {n:,} common stimuli are "
-                f"{ratio:.2f} of what their agreement with the others predicts",
-            )
+            return evidence.get(who[unit]) or unlike_text(*closest[unit])
 
         ratio = np.array([one[2] for one in closest])
         n = np.array([one[1] for one in closest], dtype=np.int64)
         violated = np.array([name in evidence for name in who], dtype=bool)
-        missing = "not judged: too few stimuli in common with others, or all answers equal"
+        missing = Unjudged(Gap.NO_PAIR)
         return judged(ratio, n, np.isfinite(ratio), violated, words, missing)
 
 
@@ -557,24 +554,13 @@ class Outliers(Rule):
 
         def words(unit: int) -> str:
             who = owner[unit]
-            far = p[who] + q[who]
-            sign = ">" if share[who] > self.share else "<="
-            text = (
-                f"{far:.0f} of {n[who]:.0f} ratings far from the others ({share[who]:.1%} {sign} "
-                f"{self.share:.0%})"
-            )
-            if far and share[who] > self.share:
-                sign = "<" if balance[who] < self.balance else ">="
-                text += (
-                    f", {p[who]:.0f} above and {q[who]:.0f} below "
-                    f"(imbalance {balance[who]:.2f} {sign} {self.balance:g})"
-                )
-            return text + ("; kept, because all raters would be rejected" if everyone else "")
+            shares, balances = (share[who], self.share), (balance[who], self.balance)
+            text = outliers_text(p[who], q[who], n[who], shares, balances)
+            return nobody_rejected(text) if everyone else text
 
         known = made[owner] > 0
-        return judged(
-            share[owner], made[owner], known, rejected[owner], words, "not judged: no answers"
-        )
+        missing = Unjudged(Gap.NONE, "answers")
+        return judged(share[owner], made[owner], known, rejected[owner], words, missing)
 
 
 def _outliers(

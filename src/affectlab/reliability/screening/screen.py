@@ -13,7 +13,6 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
-from affectlab.core.words import percent, plural
 from affectlab.ratings import Ratings, of_known_raters
 from affectlab.reliability.screening.false_alarms import false_alarms
 from affectlab.reliability.screening.panel_rules import Careless, PanelRule, attention_of
@@ -29,6 +28,16 @@ from affectlab.reliability.screening.rules import (
     not_applicable,
 )
 from affectlab.reliability.screening.trials import Golden, Mask, Trials, trials_of
+from affectlab.reliability.screening.wording import (
+    NO_SESSIONS,
+    Gap,
+    careless_rates,
+    correlation_rates,
+    judged_nobody,
+    refused_text,
+    step_text,
+    verdict_text,
+)
 
 # What screening decided, about whom, and why.
 
@@ -66,7 +75,8 @@ class Screening(Result):
         -------
         ``rater``, ``session`` (where sessions are judged), ``rule``, ``check``, ``measure``, ``n``
         (the answers behind it), ``violated`` (null where the rule could not judge), ``verdicts``
-        that the rule bears on, and ``evidence`` in words.
+        that the rule bears on, ``gap``, the kind of reason where it could not judge (such as
+        ``no_column``), and ``evidence`` in words.
         """
         return self.evidence
 
@@ -107,10 +117,8 @@ class Screening(Result):
         if not mask.any():
             raise InputError(f"policy {self.policy.name!r} leaves no rating to use")
         what = "sessions" if self.per == "session" else "raters"
-        step = (
-            f"screening by policy {self.policy.name!r} left out {refused.height:,} of "
-            f"{self.frame.height:,} {what} ({int(np.sum(~mask)):,} of {mask.size:,} rows)"
-        )
+        units, rows = (refused.height, self.frame.height), (int(np.sum(~mask)), mask.size)
+        step = step_text(self.policy.name, *units, what, *rows)
         return ratings.where(mask, step=step)
 
     def __len__(self) -> int:
@@ -126,7 +134,7 @@ def _tables(frame: pl.DataFrame, evidence: pl.DataFrame) -> tuple[Table, ...]:
     doubts = frame.filter(pl.col("evidence") != "").sort("use", "pay", maintain_order=True)
     return (
         Table("verdicts", "Verdicts.", frame, columns, limit=0),
-        *([Table("doubts", "Whom a rule points at.", doubts, columns)] if doubts.height else []),
+        *([Table("doubts", "Violations.", doubts, columns)] if doubts.height else []),
         Table("evidence", "Evidence by rule.", evidence, (*keys, Key("rule"), *measured), limit=0),
     )
 
@@ -136,38 +144,24 @@ def _sentence(policy: Policy, frame: pl.DataFrame) -> str:
     pay, use = (int((~frame[name]).sum()) for name in ("pay", "use"))
     blocked = frame.filter("block")["rater"].n_unique()
     look = int(frame["look"].sum())
-    return (
-        f"Policy {policy.name}: {use:,} of {plural(frame.height, what)} not used, {look:,} to look "
-        f"at, {pay:,} not paid, {plural(blocked, 'rater')} blocked."
-    )
-
-
-def _about(share: float) -> str:
-    return "under 0.1 %" if share < 0.001 else f"about {percent(share, 1)}"
+    counts = {"unused": use, "look": look, "unpaid": pay, "blocked": blocked}
+    return verdict_text(policy.name, what, frame.height, **counts)
 
 
 def _error_rates(policy: Policy, trials: Trials, judgements: dict[str, Judgement]) -> list[str]:
     """Say how often rules that refuse name an attentive rater, and find one who does not look."""
-    said = []
+    sentences = []
     for rule in policy.rules:
         found = judgements[rule.name]
         if rule.name not in policy.use.rules or not found.known.any():
             continue
         if isinstance(rule, Careless):
             rates = attention_of(trials)
-            said.append(
-                f"Of attentive raters like these {_about(rates.refused_honest)} would be "
-                f"taken for careless; of raters who answer at random "
-                f"{percent(rates.found_random)} would be found (simulated, with as many answers)."
-            )
+            sentences.append(careless_rates(rates.refused_honest, rates.found_random))
         if isinstance(rule, Correlation):
-            random = percent(rule.found_random(found))
-            said.append(
-                f"In at most {percent(rule.level)} of panels a rater whose true correlation is "
-                f"{rule.below:g} or more is named; of those who answer at random {random} are "
-                "found (by Fisher's z, with as many answers)."
-            )
-    return said
+            random = rule.found_random(found)
+            sentences.append(correlation_rates(rule.level, rule.below, random))
+    return sentences
 
 
 @of_known_raters
@@ -244,8 +238,7 @@ def screen(
     >>> result.raters_to_drop()
     ('cem', 'eve')
     >>> result.to_frame()["evidence"][2]
-    'correlation: correlation with the mean of the others over 12 answers -1.00,
-    at most -1.00 < 0.2'
+    "correlation: correlation with the others' mean -1.00 (n = 12), upper end -1.00 < 0.2"
     """
     check_number("n_simulations", n_simulations, 0, whole=True)
     chosen = load_policy(policy)
@@ -290,10 +283,8 @@ def screen(
             np.random.default_rng(seed),
         )
         tables = (*tables, Table("false_alarms", _ALARMS, alarms, _ALARM_COLUMNS))
-        refused = percent(alarms["raters"][-1], 1)
-        panels = plural(n_simulations, "simulated panel")
         what = "session" if "session" in frame.columns else "rater"
-        sentences.append(f"In {panels} of attentive raters {refused} of {what}s are not used.")
+        sentences.append(refused_text(n_simulations, alarms["raters"][-1], what))
     return Screening(
         tables,
         tuple(sentences),
@@ -333,7 +324,7 @@ def careless_raters(ratings: Ratings) -> Screening:
     return screen(ratings, policy=whole.model_copy(update={"rules": rules}))
 
 
-_ALARMS = "Attentive raters, simulated, who violate a rule."
+_ALARMS = "Simulated attentive raters"
 _ALARM_COLUMNS = (
     Key("rule"),
     Share("raters", decimals=1),
@@ -351,7 +342,7 @@ def _judgements(policy: Policy, trials: Trials, *, simulated: bool = False) -> d
     judgements: dict[str, Judgement] = {}
     for rule in policy.rules:
         if simulated and isinstance(rule, _NOT_OF_ANSWERS):
-            judgements[rule.name] = not_applicable(trials, "it does not rest on answers")
+            judgements[rule.name] = not_applicable(trials, Gap.SIMULATED)
         elif isinstance(rule, Combined):
             judgements[rule.name] = rule.combine(trials, judgements)
         else:
@@ -364,7 +355,7 @@ def _measures(trials: Trials, judgements: dict[str, Judgement]) -> Table:
     keys = _keys(trials)
     frame = pl.DataFrame(keys | {name: found.measure for name, found in judgements.items()})
     columns = (*map(Key, keys), *(Number(name, verbatim=True) for name in judgements))
-    return Table("measures", "What the rules measure.", frame, columns)
+    return Table("measures", "Measures by rule.", frame, columns)
 
 
 def _keys(trials: Trials) -> dict[str, list[str]]:
@@ -416,18 +407,24 @@ def _evidence(policy: Policy, trials: Trials, judgements: dict[str, Judgement]) 
                 pl.Series("n", found.n),
                 violated.set(pl.Series(~found.known), None),
                 pl.lit(", ".join(verdicts)).alias("verdicts"),
+                pl.Series("gap", _gaps(found), dtype=pl.String),
                 pl.Series("evidence", found.evidence, dtype=pl.String),
             )
         )
     return pl.concat(parts)
 
 
+def _gaps(found: Judgement) -> list[str | None]:
+    """Kind of reason why each unit was not judged."""
+    gap = None if found.missing is None else str(found.missing.gap)
+    return [None if known else gap for known in found.known.tolist()]
+
+
 def _notes(policy: Policy, trials: Trials, judgements: dict[str, Judgement]) -> tuple[str, ...]:
     notes = []
     if policy.per == "session" and trials.session is None:
-        notes.append("The ratings have no column 'session': raters were judged, not sessions.")
+        notes.append(NO_SESSIONS)
     for name, found in judgements.items():
-        if found.known.any() or not found.evidence:
-            continue
-        notes.append(f"Rule {name!r} judged nobody: {found.evidence[0]}.")
+        if found.missing is not None and found.evidence and not found.known.any():
+            notes.append(judged_nobody(name, found.missing))
     return tuple(notes)

@@ -17,7 +17,7 @@ from affectlab.core.inference import check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, p_value, plural, shown, some
+from affectlab.core.words import joined, plural, shown, some
 from affectlab.ratings import ROW_COLUMNS, Ratings, of_known_raters, people_or_all
 from affectlab.reliability.components import (
     RATER,
@@ -34,6 +34,28 @@ from affectlab.reliability.severity.conditional import (
     n_groups,
     telling,
 )
+from affectlab.reliability.wording import (
+    FIT,
+    IN_TWO_GROUPS,
+    NO_GROUPS,
+    RASCH,
+    RASCH_THRESHOLDS,
+    SEVERAL_RATERS,
+    SEVERAL_STIMULI,
+    SEVERITIES,
+    SEVERITY_FIGURE,
+    STIMULI,
+    WITH_SEVERITY,
+    by_group_text,
+    chi_squared_text,
+    differences_caption,
+    misfit_text,
+    models_unused,
+    no_infit,
+    not_an_attribute,
+    severity_text,
+    tests_caption,
+)
 
 Thresholds: TypeAlias = Literal["common", "own"]
 
@@ -43,7 +65,6 @@ _MOST_CELLS = 4000
 _MOST_GROUPS = 20
 _CERTAIN = 1e-9
 """Variance of an answer, given the sum, below which it tells nothing of fit."""
-_METHOD = "many-facet Rasch, conditional maximum likelihood"
 _RATERS: tuple[Column, ...] = (
     Key("label"),
     Key("rater"),
@@ -198,20 +219,16 @@ def rater_severity(
     panels = [_panel(design, thresholds == "own", group) for design in made]
     severities = estimates_table(
         "severities",
-        "Severity of raters in logits: above 0, lower answers than the mean rater to the same "
-        "stimuli.",
+        SEVERITIES,
         [row for one in panels for row in one.severity_rows(confidence)],
         ("label", "rater"),
         dict.fromkeys(_FIT, pl.Float64) | {"fit_reason": reason_type()},
         _RATERS,
-        notes=(
-            "Infit and outfit are 1 where a rater is as the model says, and more where noisier.",
-        ),
+        notes=(FIT,),
     )
     tests = estimates_table(
         "tests",
-        "Whether raters differ in severity"
-        + (f", and whether that depends on {group}." if group else "."),
+        tests_caption(group),
         [row for one in panels for row in one.test_rows()],
         ("label", "term"),
         {"df": pl.Int64, "p": pl.Float64, "reliability": pl.Float64},
@@ -219,7 +236,7 @@ def rater_severity(
     )
     cut = estimates_table(
         "thresholds",
-        "Where one answer becomes likelier than the one before, about the rater's severity.",
+        RASCH_THRESHOLDS,
         [row for one in panels for row in one.threshold_rows(confidence)],
         ("label", "rater", "between"),
         {},
@@ -230,7 +247,7 @@ def rater_severity(
         rows = [row for one in panels for row in one.difference_rows(confidence)]
         table = estimates_table(
             "differences",
-            f"How much more severe raters are with each {group} than with all, in logits.",
+            differences_caption(group),
             rows,
             ("label", "rater", "group"),
             {"p": pl.Float64},
@@ -248,7 +265,7 @@ def rater_severity(
                 "intervals",
                 "severities",
                 "Severity of raters",
-                "In logits, with intervals; 0 is the mean rater.",
+                SEVERITY_FIGURE,
                 options={"value_name": "severity (logits)", "lines": [(0.0, "mean rater")]},
             ),
         ),
@@ -367,7 +384,7 @@ class _LabelSeverity:
 
     def _about(self, reason: Reason | None, **counts: int) -> dict[str, Any]:
         return {
-            "statistic": _METHOD,
+            "statistic": RASCH,
             "target": "stimuli",
             "n_items": self.design.counts["n_items"],
             "n_raters": len(self.raters),
@@ -455,32 +472,22 @@ class _LabelSeverity:
             return
         low, high = raters.row(0, named=True), raters.row(-1, named=True)
         test = frames["tests"].filter(term="rater").row(0, named=True)
-        differ = "differ" if test["p"] <= alpha else "could not be shown to differ"
-        yield (
-            f"{name}: raters {differ} in severity, from {shown(low['rater'])} "
-            f"({number(low['value'])}) to {shown(high['rater'])} ({number(high['value'])}; "
-            f"χ²({test['df']}) = {number(test['value'], 1)}, p {p_value(test['p'])})."
-        )
+        least, most = ((one["rater"], one["value"]) for one in (low, high))
+        outcome = chi_squared_text(test["df"], test["value"], test["p"])
+        yield severity_text(name, least, most, outcome, different=test["p"] <= alpha)
         p = holm(raters["infit_p"].to_numpy())
-        for which, sign in (("noisier", 1), ("more predictable", -1)):
+        for sign in (1, -1):
             odd = (p <= alpha) & (sign * (raters["infit"].to_numpy() - 1) > 0)
             if odd.any():
-                names = [shown(one) for one in raters.filter(pl.Series(odd))["rater"]]
-                yield (
-                    f"{name}: {plural(int(odd.sum()), 'rater')} {which} than the model says "
-                    f"(infit, Holm): {some(names, 5)}."
-                )
+                names = raters.filter(pl.Series(odd))["rater"].to_list()
+                yield misfit_text(name, names, noisier=sign > 0)
         if self.group:
             test = frames["tests"].filter(term=f"rater:{self.group}").row(0, named=True)
             if test["df"] is None:
                 return
-            found = frames["differences"].filter(pl.col("p_holm") <= alpha).height
-            how = "depends" if test["p"] <= alpha else "could not be shown to depend"
-            yield (
-                f"{name}: severity {how} on {self.group} "
-                f"(χ²({test['df']}) = {number(test['value'], 1)}, p {p_value(test['p'])}; "
-                f"{plural(found, 'difference')} with Holm's correction)."
-            )
+            pairs = frames["differences"].filter(pl.col("p_holm") <= alpha).height
+            outcome = chi_squared_text(test["df"], test["value"], test["p"])
+            yield by_group_text(name, self.group, outcome, pairs, different=test["p"] <= alpha)
 
     def notes(self) -> Iterator[str]:
         """Say what was left out."""
@@ -488,11 +495,11 @@ class _LabelSeverity:
             yield f"{self.design.name}: {words}"
         if some_fit := self._always_fitting:
             who = "any rater" if len(some_fit) == len(self.raters) else some(some_fit, 5)
-            yield f"{self.design.name}: no infit of {who}: {_NOTHING_TO_FIT}"
+            yield no_infit(self.design.name, who, str(_NOTHING_TO_FIT))
 
 
-_FEW_SEVERITIES = Reason(Cause.FEWER, least=2, of="raters with a severity")
-_NO_DIFFERENCES = Reason(Cause.FEWER, least=2, of="raters with informative answers in two groups")
+_FEW_SEVERITIES = Reason(Cause.FEWER, least=2, of=WITH_SEVERITY)
+_NO_DIFFERENCES = Reason(Cause.FEWER, least=2, of=IN_TWO_GROUPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -561,16 +568,16 @@ def _panel(design: MixedDesign, own: bool, group: str | None) -> _LabelSeverity:
 
 def _not_used(ratings: Ratings, panel: Ratings) -> Iterator[str]:
     if panel is not ratings:
-        yield f"{plural(ratings.n_raters - panel.n_raters, 'model')} not used here"
+        yield models_unused(ratings.n_raters - panel.n_raters)
 
 
 def _why_not(design: MixedDesign) -> Reason | None:
     """Say why raters cannot be compared, where there is no design."""
     frame = design.frame
     if frame[RATER].n_unique() == 1:
-        return Reason(Cause.ONLY_ONE, of="rater; severity compares raters")
+        return Reason(Cause.ONLY_ONE, of=SEVERAL_RATERS)
     if frame[STIMULUS].n_unique() == 1:
-        return Reason(Cause.ONLY_ONE, of="stimulus; severity takes several")
+        return Reason(Cause.ONLY_ONE, of=SEVERAL_STIMULI)
     if frame.height and np.ptp(design.value) == 0:
         return Reason(Cause.ALIKE_ANSWERS)
     apart = frame.group_by(STIMULUS).agg(pl.col("value").n_unique())["value"]
@@ -596,11 +603,9 @@ def _check_attribute(ratings: Ratings, group: str) -> None:
     known = {*own, *ratings.raters.columns}
     if group in known and (group not in _NO_GROUPS or group in _CAN_GROUP):
         return
-    no_group = f"{group!r} is no attribute of stimuli"
+    no_group = not_an_attribute(group)
     what = no_group if group in known else f"unknown attribute {group!r}"
-    hint = (
-        name_hint(group, can) if can else "stimuli have none with 2 to 20 values (--stimuli FILE)"
-    )
+    hint = name_hint(group, can) if can else NO_GROUPS
     raise InputError(f"group: {what}; {hint}")
 
 
@@ -795,7 +800,7 @@ def _stimuli(panels: Sequence[_LabelSeverity]) -> Table:
     rows = [row for one in panels for row in _stimulus_rows(one)]
     return estimates_table(
         "stimuli",
-        "Stimuli, in logits, and the mean answer to be expected of all raters.",
+        STIMULI,
         rows,
         ("label", "stimulus"),
         {"fair": pl.Float64, "mean": pl.Float64},

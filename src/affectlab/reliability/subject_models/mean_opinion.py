@@ -17,6 +17,7 @@ from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Answers, Ratings, Scale, answers_of, in_label_order, require_order
 from affectlab.reliability.rank_correlation import grouped_means
 from affectlab.reliability.subject_models.score_error import Spread, pooled_interval
+from affectlab.reliability.subject_models.wording import MEAN_OPINION
 
 
 def mean_opinion_scores(
@@ -76,7 +77,7 @@ def mean_opinion_scores(
     """
     check_confidence(confidence)
     check_choice("interval", interval, ("pooled", "student"))
-    require_order(ratings, "the mean opinion score")
+    require_order(ratings, MEAN_OPINION)
     answers = answers_of(ratings)
     cells, inverse = np.unique(answers.cell, return_inverse=True)
     n, mean, sd = grouped_means(answers.value, inverse, cells.size)

@@ -19,7 +19,7 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.words import joined
 from affectlab.ratings import Ratings, Scale, of_known_raters, require_order
 from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
 from affectlab.reliability.subject_models.estimation import (
@@ -33,6 +33,19 @@ from affectlab.reliability.subject_models.estimation import (
 )
 from affectlab.reliability.subject_models.panels import Grouped, SubjectPanel, panels_of
 from affectlab.reliability.subject_models.score_error import Spread
+from affectlab.reliability.subject_models.wording import (
+    AGREED,
+    collapsed_text,
+    copies_text,
+    effect_of_pairs,
+    fit_text,
+    known_weights,
+    not_converged,
+    open_pair,
+    separate_groups,
+    similar_text,
+    small_panel,
+)
 
 # Duplicate raters as one: what the subject model is fitted to where several answer alike.
 
@@ -337,15 +350,9 @@ class Fitted:
 # What a subject model says about stimuli and about raters.
 
 
-_KNOWN_WEIGHTS = (
-    "errors of {} take the weights of raters as known: 95 % intervals of scores held in 90 % of "
-    "simulated studies with 20 raters per stimulus, in 87 % with 10 and in 50 to 77 % with three, "
-    "where those of inconsistency held in 12 to 53 %; those of reml in 95 %"
-)
 _SMALL_PANEL = 8
 _ONE_RATER = Reason(Cause.ONE_RATER_OF_BIAS)
 _COLLAPSED = Reason(Cause.COLLAPSED)
-_AGREED = "raters agree exactly but for their biases"
 _SATURATED = Reason(Cause.SATURATED)
 _EQUAL = Reason(Cause.EQUAL_RATERS)
 
@@ -397,10 +404,13 @@ class _Model:
     def collapsed(self) -> tuple[str, ...]:
         """Raters who outweigh all others, each in a sentence; empty in a sound fit."""
         return tuple(
-            f"{one.where}rater {one.panel.raters[rater]!r} has {one.weight_share[rater]:.2%} of "
-            f"the weight on the stimuli shared with others, with inconsistency "
-            f"{one.inconsistency[rater]:.3g} beside a median of "
-            f"{np.median(one.inconsistency):.3g}: scores repeat this rater's answers"
+            collapsed_text(
+                one.where,
+                one.panel.raters[rater],
+                one.weight_share[rater],
+                one.inconsistency[rater],
+                float(np.median(one.inconsistency)),
+            )
             for one in self.fitted
             for rater in np.flatnonzero(one.collapsed).tolist()
         )
@@ -413,45 +423,34 @@ class _Model:
             of_stimuli = np.concatenate([one.n_raters[one.rated] for one in self.fitted])
             median = float(np.median(of_stimuli)) if of_stimuli.size else 0.0
             if 1 < median < _SMALL_PANEL:
-                notes.append(
-                    f"{median:g} raters per stimulus (median): {self.method} can collapse on "
-                    "panels this small; prefer reml"
-                )
+                notes.append(small_panel(median, self.method))
             if not all(one.fit.exact for one in self.fitted):
-                notes.append(_KNOWN_WEIGHTS.format(self.method))
+                notes.append(known_weights(self.method))
         for one in self.fitted:
             if not one.fit.converged:
-                notes.append(f"{one.where}not converged after {one.fit.iterations:,} rounds")
+                notes.append(not_converged(one.where, one.fit.iterations))
             if one.fit.exact:
-                notes.append(f"{one.where}{_SATURATED if one.saturated else _AGREED}")
+                notes.append(f"{one.where}{_SATURATED if one.saturated else AGREED}")
             groups = int(one.panel.data.group.max(initial=0)) + 1
             if groups > 1:
-                notes.append(
-                    f"{one.where}raters fall into {groups:,} groups without a stimulus in common; "
-                    "scores of different groups are comparable only if their mean biases are"
-                )
+                notes.append(separate_groups(one.where, groups))
         return tuple(notes)
 
     def _notes_on_pairs(self) -> list[str]:
         """Say which pairs count as one, and which have the scores to themselves."""
-        effect = (
-            "they count as one rater"
-            if self.method == "reml"
-            else f"{self.method} counts both and leans towards them; prefer reml"
-        )
+        effect = effect_of_pairs(self.method)
         named = {frozenset(pair) for pair in self.duplicates.pairs}
-        notes = [f"{sentence}; {effect}" for sentence in self.duplicates.evidence]
+        notes = [copies_text(sentence, effect) for sentence in self.duplicates.evidence]
         similar = self.likeness.similar
         notes += [
-            f"{sentence}; not enough to call one a copy of the other, but {effect}"
+            similar_text(sentence, effect)
             for pair, sentence in zip(similar.pairs, similar.evidence, strict=True)
             if frozenset(pair) not in named
         ]
         for one in self.fitted:
             share = dict(zip(one.panel.raters, one.weight_share.tolist(), strict=True))
             notes += [
-                f"{one.where}raters {rater!r} and {other!r} have {both:.0%} of the weight "
-                f"together, and one may be a copy of the other: {evidence}"
+                open_pair(one.where, (rater, other), both, str(evidence))
                 for rater, other, evidence in self.likeness.open
                 if not one.fit.exact
                 and (both := share.get(rater, 0.0) + share.get(other, 0.0)) > 0.5
@@ -570,14 +569,14 @@ class _Model:
         """Say how much was fitted, and whether it went well."""
         n_scores = sum(int(one.rated.sum()) for one in self.fitted)
         raters = {name for one in self.fitted for name in one.panel.raters}
-        state = "converged" if self.converged else "not converged"
-        trouble = f", {plural(len(self.collapsed), 'rater')} collapsed" if self.collapsed else ""
-        alike = "; ".join(joined(map(repr, group)) for group in self.likeness.similar.groups)
-        if alike:
-            trouble += f", raters who answer alike: {alike}"
-        return (
-            f"{self.method}, {plural(n_scores, 'score')}, {plural(len(raters), 'rater')}, "
-            f"{state} after {plural(self.iterations, 'round')}{trouble}"
+        return fit_text(
+            self.method,
+            n_scores,
+            len(raters),
+            self.iterations,
+            converged=self.converged,
+            n_collapsed=len(self.collapsed),
+            alike=self.likeness.similar.groups,
         )
 
 

@@ -31,6 +31,7 @@ from affectlab.reliability.agreement.chance_corrected.kappa import (
     scale_text,
 )
 from affectlab.reliability.agreement.coefficient import interval_reasons, least_agreement
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 
 StandardError: TypeAlias = Literal["linearised", "gwet"]
 Chance: TypeAlias = Callable[[Any, Floats], Any]
@@ -38,7 +39,7 @@ Chance: TypeAlias = Callable[[Any, Floats], Any]
 to the agreement by chance, shape (rows,) or one number; plain arithmetic."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_NO_PAIRS = Reason(Cause.NONE, of="unit with two ratings")
+_NO_PAIRS = Reason(Cause.NONE, of=PAIRED_UNIT)
 _ALL = 1 - 1e-12
 """Agreement by chance above which there is no other to be had."""
 _BLOCK = 1 << 22

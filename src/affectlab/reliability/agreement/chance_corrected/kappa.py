@@ -36,6 +36,7 @@ from affectlab.reliability.agreement.coefficient import (
     concatenate_estimates,
     scalar_if_array,
 )
+from affectlab.reliability.agreement.wording import RANDOM_PAIRS, kappa_name
 
 # Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
 
@@ -771,7 +772,7 @@ def pairwise_kappa(
     check_choice("target", target, ("stimuli", "sample"))
     errors = target == "stimuli"
     if weights not in (None, "nominal") and scale is None:
-        require_order(ratings, f"kappa with {weights} weights")
+        require_order(ratings, kappa_name(weights))
     drawn = stimulus_clusters(ratings, cluster if errors else "none")
     one: Scale | str | ArrayLike | None = scale
     if scale is None and isinstance(ratings, Ratings):
@@ -901,7 +902,7 @@ def _random_pairs(
         kappas.value,
         lambda _, level: kappas.ends(level),
         keys={"label": answers.labels},
-        method=[(*_method(weights, declared, False), "two ratings drawn at random")] * n_labels,
+        method=[(*_method(weights, declared, False), RANDOM_PAIRS)] * n_labels,
         n_items=kappas.n,
         n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels),
         n_ratings=2 * kappas.n,
