@@ -56,7 +56,7 @@ def test_what_is_printed(file: Path) -> None:
     assert "happy (" in every
     assert "undefined: no text with the label" in every
     one = " ".join(
-        run(file, "--scale", "binary", "--label", "joy", "--rule", "holm").stdout.split()
+        run(file, "--scale", "binary", "--label", "joy", "--criterion", "holm").stdout.split()
     )
     assert "Words that go with joy (24 texts), p ≤ 0.05 after Holm's correction" in one
     assert "< 0.001" in one
@@ -82,6 +82,6 @@ def test_bad_options(file: Path, tmp_path: Path) -> None:
 @pytest.mark.data
 def test_grief_in_goemotions(shared_data: Path) -> None:
     file = shared_data / "goemotions" / "train.tsv"
-    options = ("--label", "grief", "--rule", "holm", "--json")
+    options = ("--label", "grief", "--criterion", "holm", "--json")
     words = json.loads(run(file, *options).stdout)["result"]["words"]
     assert {row["word"] for row in words[:3]} == {"died", "rip", "loss"}

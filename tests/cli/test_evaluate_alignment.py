@@ -22,7 +22,7 @@ def run(*arguments: str | Path, code: int = 0, width: int = 100, verb: str = "al
 
 
 def published(*arguments: str | Path, code: int = 0) -> Done:
-    return run(*arguments, code=code, verb="published")
+    return run_here("emonet-face", "published", *arguments, code=code, width=100)
 
 
 def plain(text: str) -> str:

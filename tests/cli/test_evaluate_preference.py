@@ -87,7 +87,7 @@ def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
     modelled = ("--ties", "davidson", "--position", "--target", "both")
     text = run(file, *SCALE, *modelled, verb="preference-scale").stdout
     assert "human is strongest" in text
-    assert "the one on the left is chosen" in text
+    assert "left one is chosen" in text
     assert "about other items and other judges" in text
     pair = result(file, *SCALE, "--systems", "human,small")["result"]["shares"]
     assert [row["choice"] for row in pair[:2]] == ["human", "small"]

@@ -64,7 +64,6 @@ def test_what_is_printed(folder: Path) -> None:
         "6 expressions, 4 actors: mean over actors, adjusted",
         "2 clusters (given)",
         "Expressions from the hardest to the easiest to tell apart.",
-        "actors resampled",
     ):
         assert words in done.stdout
     assert run(scores, "--n-boot", "50", "--k", "2", "--seed", "0").stdout == done.stdout

@@ -397,7 +397,7 @@ def test_labels_without_a_rank_correlation_are_counted(place: Path) -> None:
     base = ("train", "heads", "p.csv", "--embeddings", "faces", *FAST, "--dev", "flat.csv")
     found = result(run_here(*base, "--out", "a", "--json"))
     assert found["n_defined"] == 2
-    assert "no rank correlation for awe: all ratings alike" in found["notes"]
+    assert any("no rank correlation for awe" in note for note in found["notes"])
     said = run_here(*base, "--out", "b", width=160).stdout
     assert "over 2 of 3 labels" in said
     assert "all ratings alike" in said

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
+    from affectlab.ratings.summary import Caution
 
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""
@@ -177,7 +178,7 @@ class Operation(Declared):
     models_scale: str | None = None
     """Scale of the answers of models where nothing is said, in place of that of people."""
     beside: Sequence[str] = ()
-    """How warnings of reading FILE begin that say nothing about the result."""
+    """What warnings of reading FILE are about that say nothing of the result."""
 
     @property
     def own(self) -> Sequence[Parameter]:
@@ -261,7 +262,7 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
         warnings = [
             text
             for text in (() if operation.takes_pairs or counts else _warnings(read))
-            if not text.startswith(tuple(operation.beside))
+            if text.about not in operation.beside
         ]
         if operation.takes_pairs:
             read[0] = pairs_of(read[0], out, score or "subject-model")
@@ -384,15 +385,15 @@ def _missing(read: Sequence[Any]) -> str:
     )
 
 
-def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
+def _warnings(read: Sequence[Ratings | None]) -> tuple[Caution, ...]:
     """Collect what reading had to say, each sentence once."""
     from affectlab.ratings import model_tables
 
     first, *rest = (one for one in read if one is not None)
     others = [table for one in rest for table in model_tables(one)]
     # That a table of models holds no people is as it should be; notes speak of its scale.
-    known = ("No rater is human", "The scale ")
-    of_models = (text for table in others for text in table.warnings if not text.startswith(known))
+    usual = ("no people", "scale")
+    of_models = (one for table in others for one in table.warnings if one.about not in usual)
     return tuple(dict.fromkeys((*first.warnings, *of_models)))
 
 

@@ -26,7 +26,7 @@ class Branch:
     epilogue: str | None = None
 
 
-_CATEGORIES = ("The categories are",)
+_CATEGORIES = ("categories",)
 """Classes need no order."""
 
 TREE = Branch(
@@ -196,7 +196,7 @@ TREE = Branch(
                     "evaluation.classification.evaluation:evaluate_classification",
                     "people.csv --models model.csv --taxonomy mikels",
                     # Where people are the truth, the function asks for them.
-                    beside=(*_CATEGORIES, "No rater is human"),
+                    beside=(*_CATEGORIES, "no people"),
                 ),
                 "recognition": Operation(
                     "evaluation.recognition:recognition",

@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -129,7 +129,23 @@ def _of_several(ratings: RatingsBase, rows: NDArray[np.bool_]) -> list[str]:
     return [wording.repeated_answers(n, later, sessions="session" in ratings._body.extras)]
 
 
-def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
+CautionAbout: TypeAlias = Literal["", "scale", "categories", "no people"]
+
+
+class Caution(str):
+    """What a reader should know, in words, and what it is about where a verb may leave it out."""
+
+    __slots__ = ("about",)
+
+    about: CautionAbout
+
+    def __new__(cls, text: str, about: CautionAbout = "") -> Caution:
+        made = super().__new__(cls, text)
+        made.about = getattr(text, "about", about)
+        return made
+
+
+def warnings_of(ratings: RatingsBase) -> tuple[Caution, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
     found = [*_of_steps(ratings, StepKind.MAPPING_BESIDE), *guesses_of_columns(ratings)]
@@ -165,7 +181,7 @@ def warnings_of(ratings: RatingsBase) -> tuple[str, ...]:
     ]
     found += _of_outcomes(ratings)
     found += _of_set_aside(ratings)
-    return tuple(found)
+    return tuple(map(Caution, found))
 
 
 def _of_set_aside(ratings: RatingsBase) -> list[str]:
@@ -261,16 +277,18 @@ def _of_scale(ratings: RatingsBase, rows: Mask) -> list[str]:
         return []
     if scale.kind == "nominal":
         return [
-            wording.no_order(suggested_words(scale.categories)),
-            wording.categories_met(suggested_names(scale.categories)),
+            Caution(wording.no_order(suggested_words(scale.categories)), "categories"),
+            Caution(wording.categories_met(suggested_names(scale.categories)), "categories"),
         ]
     inferred = "" if scale.low is None else str(replace(scale, declared=True))
     codes = _of_codes(ratings.value[rows])
     if scale.kind == "binary":
-        return [wording.scale_inferred(inferred, "binary", binary=True), *codes]
+        text = wording.scale_inferred(inferred, "binary", binary=True)
+        return [Caution(text, "scale"), *codes]
     # Where a value may be a code for a missing answer, the scale to declare is said there.
     declare = "" if codes else suggested_scale(scale)
-    return [wording.scale_inferred(inferred, declare), *_of_ends(ratings, rows), *codes]
+    text = wording.scale_inferred(inferred, declare)
+    return [Caution(text, "scale"), *_of_ends(ratings, rows), *codes]
 
 
 def _of_ends(ratings: RatingsBase, rows: Mask) -> list[str]:
@@ -343,7 +361,7 @@ def _of_people(ratings: RatingsBase, rows: Mask) -> list[str]:
     kinds = ratings.rater_kinds
     human = np.array([kind in HUMAN_KINDS for kind in kinds], dtype=bool)
     if not human.any():
-        return [wording.no_human(several=len(kinds) > 1)]
+        return [Caution(wording.no_human(several=len(kinds) > 1), "no people")]
     found = []
     aggregated = human & aggregated_raters(ratings)
     if aggregated.any():

@@ -36,6 +36,7 @@ from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.steps import Step, as_step
 from affectlab.ratings.storage import named_frame, write_ratings
 from affectlab.ratings.summary import (
+    Caution,
     RatingsSummary,
     headline,
     summarise,
@@ -113,7 +114,7 @@ class Ratings(RatingsBase):
         warn_of_guess(self)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         """What a reader of the results should know, in words."""
         return warnings_of(self)
 
