@@ -73,7 +73,7 @@ def test_what_is_printed(folder: Path) -> None:
     # So wide that no name is broken.
     tests = run_here("face-expressions", "asymmetry", scores, width=100).stdout
     assert "right – left" in tests
-    assert "Expressions: 2 right, 2 left, 2 symmetric." in tests
+    assert "Expressions: 2 right, 2 left and 2 symmetric." in tests
     spread = " ".join(run(scores, verb="score-histograms").stdout.split())
     assert "Mean standard error" in spread
     assert "(standard errors as given)" in spread
