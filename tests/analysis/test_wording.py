@@ -268,7 +268,7 @@ TEXTS = [
     (transitions.panels_text(2, "actor"), "2 transitions, one panel per actor."),
     (
         transitions.ranges_text(2, 3, ["fear"], shared=True),
-        "2 expressions that all of 3 actors have; 1 others excluded: fear.",
+        "2 expressions that all of 3 actors have; 1 excluded because some lack it: fear.",
     ),
     (
         transitions.ranges_text(3, 3, [], shared=False),

@@ -43,7 +43,7 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
     found = content["result"]
     assert content["schema"] == "affectlab/analyze-correlations/1"
     assert len(found["correlations"]) == 6
-    assert "Left out: neutral." in found["sentences"]
+    assert "Excluded: neutral." in found["sentences"]
     assert found["panel"] == "3 people; 1 model not used here"
     assert len(to.read_text().splitlines()) == 1 + 6
     drawn = {"label_correlations.png", "label_correlations.svg"}
@@ -64,7 +64,7 @@ def test_what_is_printed(file: Path) -> None:
     assert "Spearman correlations of 5 labels" in done.stdout
     assert "1 model not used here" in done.stderr
     tree = run(file, "--n-boot", "0", "--k", "2", "--correlation", "spearman", verb="clusters")
-    assert "2 clusters (given; mean silhouette" in tree.stdout
+    assert "2 clusters (given; silhouette" in tree.stdout
     assert "Stability:" not in tree.stdout
 
 

@@ -51,7 +51,7 @@ def test_features_pictures_and_a_draw(file: Path, tmp_path: Path) -> None:
     options += ("--features", tmp_path / "features.npy", "--images", pictures)
     done = run(file, *options, "--page", tmp_path / "map.html")
     assert "10 stimuli, 3 labels, principal components" in done.stdout
-    assert "10 of 30 stimuli drawn at random" in done.stdout.replace("\n", " ")
+    assert "random sample of 10 of 30 stimuli" in done.stdout.replace("\n", " ")
     assert (tmp_path / "map.html").read_text(encoding="utf-8").count("data:image/jpeg") == 10
 
 

@@ -43,10 +43,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_printed(file: Path) -> None:
     said = " ".join(run(file).stdout.split())
     assert "8 reactions of 6 people to 2 pairs of image and caption" in said
-    assert "Without a label, most frequent first: zorpy." in said
+    assert "Most frequent without a label: zorpy." in said
     assert "more alike than two unrelated ones in 100 % of comparisons" in said
-    assert "2 of 7 reasons of 5 words and more are nearly the same" in said
-    assert "1 reason with a phrase that is typical of machines" in said
+    assert "2 of 7 reasons of 5 words or more nearly equal another" in said
+    assert "1 reason with a phrase typical of machines" in said
 
 
 def test_json_and_tables(file: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_what_is_printed(folder: Path) -> None:
     for words in (
         "6 expressions, 4 actors: mean over actors, adjusted",
         "2 clusters (given)",
-        "Expressions from the hardest to the easiest to tell apart.",
+        "Expressions, the hardest to tell apart first.",
     ):
         assert words in done.stdout
     assert run(scores, "--n-boot", "50", "--k", "2", "--seed", "0").stdout == done.stdout
@@ -73,7 +73,7 @@ def test_what_is_printed(folder: Path) -> None:
     # So wide that no name is broken.
     tests = run_here("face-expressions", "asymmetry", scores, width=100).stdout
     assert "right – left" in tests
-    assert "2 right, 2 left, 2 symmetric expressions." in tests
+    assert "Expressions: 2 right, 2 left and 2 symmetric." in tests
     spread = " ".join(run(scores, verb="score-histograms").stdout.split())
     assert "Mean standard error" in spread
     assert "(standard errors as given)" in spread

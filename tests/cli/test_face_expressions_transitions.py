@@ -48,7 +48,7 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
 
 def test_scores_instead_of_ratings(folder: Path, tmp_path: Path) -> None:
     done = run(folder / "scores.csv")
-    assert "6 expressions, each of which all of 4 actors have." in done.stdout
+    assert "6 expressions that all of 4 actors have." in done.stdout
     assert "Actors differ most in" in done.stdout
     assert "Half left after" in run(folder / "scores.csv", verb="transition-curves").stdout
     bare = tmp_path / "bare.csv"
@@ -77,7 +77,7 @@ def test_expressions_that_some_actors_lack(folder: Path, tmp_path: Path) -> None
     file = tmp_path / "some.csv"
     scores.filter(~lacking).write_csv(file)
     said = " ".join(run(file).stdout.split())
-    assert "5 expressions that all of 4 actors have; 1 that some lack left out: Smile." in said
+    assert "5 expressions that all of 4 actors have; 1 excluded because some lack it: Smile." in said
     every = json.loads(run(file, "--no-shared", "--json").stdout)["result"]
     assert {row["expression"]: row["n_actors"] for row in every["ranges"]}["Smile"] == 3
 

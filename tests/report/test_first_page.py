@@ -447,9 +447,8 @@ def test_at_most_five_worries_and_the_worst_first(panel):
     ratings = Ratings(pl.concat([base, lost, copy]), scale="0-7")
     found = cautions(Study(ratings))
     assert "again" in found[0]
-    assert found[1].startswith(
-        "Taken to be careless by the policy panel: bored (careless: always the same answer over 60 "
-    )
+    assert "careless" in found[1]
+    assert "bored" in found[1]
 
 
 def test_leaving_people_out_is_told_by_the_reliability_of_the_mean(write):

@@ -29,8 +29,7 @@ from affectlab.cli.reading import (
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.result import Result
-    from affectlab.ratings import Ratings
-    from affectlab.ratings.summary import Caution
+    from affectlab.ratings import Caution, Ratings
 
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""

@@ -54,6 +54,7 @@ from affectlab.ratings.storage import (
     write_ratings,
 )
 from affectlab.ratings.summary import (
+    Caution as Caution,
     RatingsSummary as RatingsSummary,
     aggregated_raters as aggregated_raters,
 )

@@ -85,8 +85,8 @@ class SamplingInterval(Result):
 
     @property
     def safe_ms(self) -> float:
-        """Short end of the overall interval: no longer than the true one, as sure as said, where
-        faces move evenly between the frames; see ``doubts``."""
+        """Short end of the overall interval, which at the stated confidence is no longer than the
+        true one where faces move evenly between the frames; see ``doubts``."""
         return self.overall.low
 
 

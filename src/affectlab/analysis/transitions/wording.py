@@ -55,8 +55,8 @@ def ranges_text(n: int, n_actors: int, left_out: Sequence[str], *, shared: bool)
     names = ", ".join(map(shown, left_out[:_MOST_NAMES]))
     more = ", …" if len(left_out) > _MOST_NAMES else ""
     return (
-        f"{expressions} that all of {actors} have; {count(len(left_out))} others excluded: "
-        f"{names}{more}."
+        f"{expressions} that all of {actors} have; {count(len(left_out))} excluded because some "
+        f"lack {'it' if len(left_out) == 1 else 'them'}: {names}{more}."
     )
 
 
