@@ -133,7 +133,7 @@ def test_the_level_of_measurement_is_not_taken_for_an_interval(ratings):
 
 def test_results_of_several_tables(ratings):
     text = mixed_model(ratings, fixed=["gender"]).methods()
-    assert "F tests of each term beside all others (type III) (REML, degrees of freedom by" in text
+    assert "F tests of fixed effects (type III) (REML, degrees of freedom by" in text
     assert "95 % confidence intervals" in text.replace("\u00a0", " ")
     agreement = rater_agreement(ratings).methods()
     assert "We also tabulated kappa by kind of pair" in agreement

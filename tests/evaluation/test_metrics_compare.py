@@ -133,12 +133,12 @@ def test_no_winner_on_the_severity_of_equally_bad_mistakes(right, n):
 
 def test_a_handful_of_mistakes_is_not_tested():
     true, a, b = data(80, 2, right=(0.95, 0.4), near=(False, False))
-    row = compare_predictions(true, a, b, "mikels", metrics=["emc"], margin=0.9, seed=0).frame.row(
-        0, named=True
-    )
+    result = compare_predictions(true, a, b, "mikels", metrics=["emc"], margin=0.9, seed=0)
+    row = result.frame.row(0, named=True)
     few = int((a != true).sum())
     assert 0 < few < 10
-    assert row["test"] == f"not tested: one makes {few} mistakes, fewer than 10"
+    assert result["emc"].reason == Reason(Cause.FEW_UNITS, few, 10, "mistakes")
+    assert row["test"].startswith("not tested")
     assert np.isnan(row["p_value"])
     assert np.isnan(row["low"])
     assert (row["better"], row["equivalent"]) == ("", False)
@@ -329,8 +329,9 @@ def test_same_predictions_are_equivalent():
     assert set(result.frame["p_value"]) == {1.0}
     assert result.frame.filter(metric="ecc")["equivalent"][0]
     without = compare_predictions(true, a, a, "mikels", seed=0)
+    assert set(without.frame["better"]) == {""}
     assert without.finding == (
-        "No difference between a and b is shown on accuracy, ACC2, ECC, EMC, "
+        "a and b are not shown to differ on accuracy, ACC2, ECC, EMC, "
         "mean emotional distance and macro F1."
     )
 

@@ -216,9 +216,11 @@ def of_answers() -> Iterator[str]:
     yield wording.lowest_share(["net", "short"], row, 0.95)
     yield wording.partly_asked(["net"], 60, 70, 1)
     mean = row | {"status": "ok"}
-    yield wording.recognised("people", mean, 0.2, (["joy"], 0.9), (["fear"], 0.5), 0.95)
+    unbiased = {"value": 0.6, "low": 0.5, "high": 0.7, "status": "ok"}
+    best, worst = (["joy"], 0.9), (["fear"], 0.5)
+    yield wording.recognised("people", mean, unbiased, 0.2, best, worst, 0.95)
     alike = (["joy", "awe"], 0.9)
-    yield wording.recognised("people", mean, np.nan, alike, alike, 0.95)
+    yield wording.recognised("people", mean, unbiased, np.nan, alike, alike, 0.95)
     yield wording.intended_column("emotion")
     yield wording.without_intention(2)
     yield wording.never_answered("people", ["fear"])

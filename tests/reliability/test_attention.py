@@ -171,7 +171,7 @@ def test_error_rates_are_said_without_being_asked() -> None:
         screen(answers.ratings, policy=name).sentences for name in ("panel", "correlation")
     )
     assert "of raters who answer at random" in panel[1]
-    assert "In at most 5\N{NO-BREAK SPACE}% of panels" in correlation[1]
+    assert "in at most 5\N{NO-BREAK SPACE}% of panels" in correlation[1]
 
 
 @pytest.mark.long

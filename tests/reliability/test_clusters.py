@@ -252,11 +252,11 @@ def test_a_stored_table_keeps_its_clusters(tmp_path) -> None:
     assert krippendorff_alpha(read_ratings(path), target="stimuli")["rating"].target == "actors"
 
 
-@pytest.mark.parametrize("target", ["alpha", "groups"])
-def test_plans_about_other_stimuli_are_of_stimuli_drawn_one_by_one(target: str) -> None:
+@pytest.mark.parametrize("quantity", ["alpha", "groups"])
+def test_plans_about_other_stimuli_are_of_stimuli_drawn_one_by_one(quantity: str) -> None:
     """What is planned from several faces of an actor would be too narrow for the same again."""
-    options = {"target": target, "goal": 0.5, "n_stimuli": 40, "n_pilots": 0, "n_sim": 20}
-    if target == "groups":
+    options = {"quantity": quantity, "goal": 0.5, "n_stimuli": 40, "n_pilots": 0, "n_sim": 20}
+    if quantity == "groups":
         options["difference"] = 1.0
     ratings = table_of(answers())
     with pytest.raises(InputError, match="stimuli of the pilot share their actors"):

@@ -87,7 +87,7 @@ def recognised(
             f"for {some(worst[0], 3)} ({number(worst[1])})"
         )
     elif len(best[0]) > 1:
-        text += "; alike for all emotions"
+        text += "; the unbiased rate is the same for all emotions"
     return f"{text}."
 
 

@@ -24,7 +24,8 @@ def models_unused(n: int) -> str:
 # Severity of raters.
 
 RASCH = "many-facet Rasch, conditional maximum likelihood"
-SEVERITIES = "Severity in logits: above 0, lower answers than the mean rater's."
+SEVERITIES = "Severity in logits."
+ABOVE_ZERO = "Raters with a severity above 0 answer lower than the mean rater."
 FIT = "Infit and outfit: 1 as the model predicts, higher where noisier."
 RASCH_THRESHOLDS = "Thresholds between neighbouring answers, relative to severity."
 SEVERITY_FIGURE = "In logits, with intervals; 0 is the mean rater."

@@ -50,10 +50,13 @@ from affectlab.reliability.components.restricted_likelihood import FixedEffects,
 from affectlab.reliability.components.terms import Attribute, FixedPart, term_names
 from affectlab.reliability.components.wording import (
     CONTRASTS,
+    CONTRASTS_HOLM,
     EFFECTS,
+    EFFECTS_SIZE,
     MEANS,
     MEANS_FIGURE,
     TERMS,
+    TERMS_HOLM,
     THRESHOLDS,
     inseparable,
     interaction_text,
@@ -235,7 +238,7 @@ def mixed_model(
     rows = [row for one in fits for row in _term_rows(one, names)]
     extra = {"df": pl.Int64, "df_error": pl.Float64, "p": pl.Float64}
     terms = estimates_table("terms", TERMS, rows, ("label", "term"), extra, _TERMS)
-    terms = replace(terms, frame=_with_holm(terms.frame, "term"))
+    terms = replace(terms, frame=_with_holm(terms.frame, "term"), notes=(TERMS_HOLM,))
 
     def table(
         name: str,
@@ -254,8 +257,9 @@ def mixed_model(
         contrasts,
         frame=_with_holm(contrasts.frame, "label", "term"),
         columns=(*contrasts.columns, PValue("p_holm", "p (Holm)")),
+        notes=(CONTRASTS_HOLM,),
     )
-    effects = table("effects", EFFECTS, ("term", "level"), _effects)
+    effects = replace(table("effects", EFFECTS, ("term", "level"), _effects), notes=(EFFECTS_SIZE,))
     thresholds = [_thresholds(fits, confidence)] if link != "identity" else []
     return Result(
         (

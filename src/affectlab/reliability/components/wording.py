@@ -74,11 +74,14 @@ def few_raters(n: int) -> str:
 
 # Mixed models.
 
-TERMS = "F tests of fixed effects (type III); p (Holm): over the labels of one term."
+TERMS = "F tests of fixed effects (type III)."
+TERMS_HOLM = "p (Holm) is corrected over the labels of one term."
 MEANS = "Estimated marginal means."
-CONTRASTS = "Pairwise differences (a - b); p (Holm): over the pairs of one term and label."
+CONTRASTS = "Pairwise differences (a - b)."
+CONTRASTS_HOLM = "p (Holm) is corrected over the pairs of one term and label."
 THRESHOLDS = "Thresholds on the latent scale, centred."
-EFFECTS = "Fixed effects: difference from the grand mean, or change per unit."
+EFFECTS = "Fixed effects."
+EFFECTS_SIZE = "Effects are differences from the grand mean, or changes per unit."
 MEANS_FIGURE = "Estimated marginal means with their intervals."
 
 

@@ -35,6 +35,7 @@ from affectlab.reliability.severity.conditional import (
     telling,
 )
 from affectlab.reliability.wording import (
+    ABOVE_ZERO,
     FIT,
     IN_TWO_GROUPS,
     NO_GROUPS,
@@ -224,7 +225,7 @@ def rater_severity(
         ("label", "rater"),
         dict.fromkeys(_FIT, pl.Float64) | {"fit_reason": reason_type()},
         _RATERS,
-        notes=(FIT,),
+        notes=(ABOVE_ZERO, FIT),
     )
     tests = estimates_table(
         "tests",
