@@ -45,7 +45,7 @@ def test_the_careless_raters_of_the_guide(tmp_path: Path) -> None:
     shown = _blocks(ROOT / "docs" / "howto" / "screen-raters.md", "text")[0]
     file = demo_study().ratings.write(tmp_path / "ratings.csv")
     printed = " ".join(run_here("reliability", "screen", file).stdout.split())
-    assert "3 of 12 raters not used" in printed
+    assert "of 12 raters, 3 not used" in printed
     heading, *rows = re.split(r"(?m)^ (?=\w)", shown)[1:]
     assert len(rows) == 2
     for row in (heading, *rows):

@@ -53,7 +53,7 @@ def test_agreement_goes_label_by_label(file: Path) -> None:
     assert ["nominal" in method for method in levels.values()] == [False, True, False]
     fleiss = {row["label"] for row in content["result"]["fleiss_kappa"]}
     assert fleiss == {"plausibility", "category", "arousal"}
-    assert "left out, since the answers are texts: comment" in content["result"]["notes"]
+    assert "texts are left out: comment" in content["result"]["notes"]
 
 
 def test_kappas_with_and_without_weights_have_no_common_mean(file: Path) -> None:

@@ -400,7 +400,7 @@ def test_labels_without_a_rank_correlation_are_counted(place: Path) -> None:
     assert any("no rank correlation for awe" in note for note in found["notes"])
     said = run_here(*base, "--out", "b", width=160).stdout
     assert "over 2 of 3 labels" in said
-    assert "all ratings alike" in said
+    assert "constant ratings" in said
 
 
 # -- what is said ---------------------------------------------------------------------------------

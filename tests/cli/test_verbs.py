@@ -423,7 +423,7 @@ def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> N
     assert all("jackknife over stimuli and raters" in row["method"] for row in found)
     listwise = result(*options, "--missing", "listwise")
     assert {row["n_items"] for row in listwise["result"]["intraclass_correlation"]} == {6}
-    said = "listwise deletion drops 34 of 40 stimuli"
+    said = "34 of 40 stimuli lack a rater and are left out"
     assert any(said in note for note in listwise["result"]["notes"])
     done = run(*options, "--missing", "listwise")
     assert said in " ".join(done.stdout.split())

@@ -191,7 +191,7 @@ def test_a_few_equal_trials_are_no_inattention(tmp_path: Path) -> None:
     values[1, :60] = 4
     frame = long(values, ["joy", "fear", "anger", "sadness", "disgust", "surprise"])
     page = page_of(tmp_path, Ratings(frame, scale="0-7"))
-    assert "panel: r1 (equal labels: all labels got the same answer in 60 of 200 trials" in page
+    assert "panel: r1 (equal labels: same answer to all labels in 60 of 200 trials" in page
     assert "r0 (equal labels" not in page
 
 
@@ -254,8 +254,8 @@ def test_a_caution_says_why_somebody_is_taken_to_be_careless(tmp_path: Path) -> 
     values[7] = 8 - values[7]
     ratings = Ratings(long(values, ["valence", "arousal"]), scale="1-7")
     page = page_of(tmp_path, ratings)
-    assert "Taken to be careless by the policy panel: r6 (careless: answers follow " in page
-    assert "and r7 (careless: answers run against the others', as on a reversed scale, " in page
+    assert "Taken to be careless by the policy panel: r6 (careless: slope on the others' answers " in page
+    assert "and r7 (careless: answers as on a reversed scale " in page
 
 
 def test_correlations_on_few_stimuli_are_named(tmp_path: Path, noisy: np.ndarray) -> None:
@@ -414,7 +414,7 @@ def test_a_number_as_a_name_is_no_count(tmp_path: Path, noisy: np.ndarray) -> No
     noisy[2] = 3
     frame = long(noisy).with_columns(pl.col("rater").str.strip_prefix("r"))
     page = page_of(tmp_path, Ratings(frame, scale="1-5"))
-    assert "by the policy panel: rater 2 (careless: always the same answer over " in page
+    assert "by the policy panel: rater 2 (careless: always the same answer (n = " in page
     assert "(rater " in page
 
 
@@ -428,7 +428,7 @@ def test_raters_with_numbers_as_names_are_named_as_raters(tmp_path: Path) -> Non
     frame = frame.with_columns(pl.col("rater").str.strip_prefix("r"))
     page = page_of(tmp_path, Ratings(frame, scale="1-7"))
     assert "by the policy panel: rater 6 (careless: " in page
-    assert "and rater 7 (equal labels: all labels got the same answer in " in page
+    assert "and rater 7 (equal labels: same answer to all labels in " in page
     assert "agrees least" not in page
 
 

@@ -234,8 +234,8 @@ def test_odd_people_are_named(write):
     noisy = [np.clip(truth + rng.integers(-1, 2, 40), 0, 7) for _ in range(4)]
     values = np.stack([*noisy, 7 - truth, np.full(40, 3)], axis=1).ravel()
     text = write(grid(40, 6, values, scale="0-7"))
-    assert "as on a reversed scale, over 40 answers; careless with" in text
-    assert "r5 (careless: always the same answer over 40 answers" in text
+    assert "answers as on a reversed scale (n = 40)" in text
+    assert "r5 (careless: always the same answer (n = 40)" in text
     assert "Without r4 and r5, who are taken to be careless, the reliability of the mean" in text
 
 

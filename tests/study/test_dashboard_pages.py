@@ -27,7 +27,7 @@ Maker = Callable[..., Store]
 
 SLOW = 120_000
 """Milliseconds for statistics, which give way to everything else on a busy machine."""
-SAME = "careless: always the same answer over 96 answers"
+SAME = "careless: always the same answer (n = 96)"
 
 STUDY = (
     FACES.replace("faces = 6", "faces = 12")

@@ -204,7 +204,8 @@ class Estimates(Result):
         Parameters
         ----------
         frame
-            The keys, the columns of :data:`ESTIMATE_COLUMNS`, and perhaps others.
+            The keys, the columns of :data:`ESTIMATE_COLUMNS` as :attr:`frame` has them, and perhaps
+            others.
         keys
             Names of the key columns.
         more
