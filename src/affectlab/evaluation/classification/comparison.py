@@ -351,8 +351,8 @@ def compare_predictions(
     >>> harsh = ["awe", "amusement", "awe", "contentment"] * 10
     >>> result = compare_predictions(true, mild, harsh, "mikels", names=("mild", "harsh"), seed=1)
     >>> print(result.finding)
-    mild is better than harsh on ACC2, ECC, EMC and mean emotional distance; on accuracy and
-    macro F1 no difference is shown.
+    mild is better than harsh on ACC2, ECC, EMC and mean emotional distance; mild and harsh are
+    not shown to differ on accuracy and macro F1.
     """
     _check(names, margin, alpha, n_permutations)
     check_choice("interval", interval, get_args(IntervalOfItems))
