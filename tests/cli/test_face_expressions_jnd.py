@@ -175,7 +175,7 @@ def test_hostile_files(folder: Path) -> None:
     frames.drop("time_ms").write_csv(folder / "frames.csv")
     assert "column 'time_ms' is missing" in run(folder, code=2).stderr
     frames.with_columns(pl.lit(None).alias("time_ms")).write_csv(folder / "frames.csv")
-    assert "give --fps to affectlab stimuli frames" in run(folder, code=2).stderr
+    assert "give --config fps= to affectlab stimuli frames" in run(folder, code=2).stderr
     frames.write_csv(folder / "frames.csv")
     lacking = pl.read_csv(scores).filter(pl.col("role_a") != "peak")
     lacking.write_csv(scores)

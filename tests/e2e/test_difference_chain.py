@@ -95,8 +95,9 @@ def test_from_films_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     # Frames for staircases, the staircases, and the five frames that they lead to.
     run_here(
-        "stimuli", "frames", "transitions", "--fps", FPS, "--candidates", 60, "--out", "candidates"
-    )
+        "stimuli", "frames", "transitions", "--config", f"fps={FPS}",
+        "--candidates", 60, "--out", "candidates",
+    )  # fmt: skip
     Path("see.toml").write_text(SEE, encoding="utf-8")
     run_here("study", "simulate", "see.toml", "--people", 4, "--careless", 0)
     run_here("study", "export", "see.toml", "--out", "see-data")

@@ -187,12 +187,12 @@ def test_dense_kappa_equals_the_sorted_way(
     monkeypatch.setattr(compiled, "n_threads", lambda: 3)
     assert pairwise_kappa(ratings, truncate=truncate).frame.equals(dense)
     points = pairwise_kappa(ratings, truncate=truncate, target="sample").frame
-    assert points.drop("value", "se", "low", "high", "target").equals(
-        dense.drop("value", "se", "low", "high", "target")
-    )
+    of_intervals = ("se", "low", "high", "target", "interval", "method")
+    assert points.drop("value", *of_intervals).equals(dense.drop("value", *of_intervals))
     np.testing.assert_allclose(points["value"].to_numpy(), dense["value"].to_numpy(), atol=1e-12)
     assert points["low"].is_nan().all()
     assert set(points["target"]) == {"none"}
+    assert points["interval"].is_null().all()
 
 
 @pytest.mark.parametrize("by_rater", [False, True])

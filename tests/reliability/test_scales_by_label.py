@@ -111,7 +111,7 @@ def test_rules_of_screening_take_percent_of_each_scale(mixed: Ratings) -> None:
         Ratings(lined, scale={name: SCALES[name] for name in ORDERED}), policy="faceexpressions"
     )
     spread = frame_of(found).filter(pl.col("rater") == "r0")
-    assert "SD of 24 ratings 0 < 5" in " ".join(map(str, spread.rows()))
+    assert "SD of 24 ratings: 0 < 5" in " ".join(map(str, spread.rows()))
     copied = rows.filter(pl.col("rater") == "r1").with_columns(rater=pl.lit("copy"))
     both = Ratings(pl.concat([rows, copied]), scale={name: SCALES[name] for name in ORDERED})
     assert reliability.duplicate_raters(both).groups == (("copy", "r1"),)

@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 
 from affectlab import Ratings
+from affectlab.core.facts import Cause, Reason
 from affectlab.core.statistic import Draws
 from affectlab.reliability import intraclass_correlation, variance_components
 from affectlab.reliability.components.symmetric_sums import (
@@ -174,6 +175,10 @@ def test_the_same_number_has_the_same_interval_in_both_verbs(gaps: float) -> Non
 
 
 def test_far_from_normal_is_said_with_its_reason() -> None:
-    assert far_from_normal(np.random.default_rng(0).normal(size=300)) == ""
-    assert "80% are 0" in far_from_normal(np.repeat([0.0, 1.0, 2.0], [80, 10, 10]))
-    assert "skewness" in far_from_normal(np.random.default_rng(0).exponential(size=300))
+    assert far_from_normal(np.random.default_rng(0).normal(size=300)) is None
+    alike = far_from_normal(np.repeat([0.0, 1.0, 2.0], [80, 10, 10]))
+    assert alike == Reason(Cause.FAR_FROM_NORMAL, of="80% are 0")
+    skewed = far_from_normal(np.random.default_rng(0).exponential(size=300))
+    assert skewed is not None
+    assert skewed.cause is Cause.FAR_FROM_NORMAL
+    assert skewed.of.startswith("skewness ")

@@ -166,7 +166,7 @@ def test_the_verb(tmp_path: Path) -> None:
     files = (tmp_path / "traces.csv", "--scale=-2-2 interval")
     out = ("--out", tmp_path / "out", "--figures", tmp_path / "figures")
     done = run_here("reliability", "traces", *files, *out)
-    assert "are taken out" in done.stdout
+    assert "after removing lags" in done.stdout
     gold = pl.read_csv(tmp_path / "out" / "gold.csv")
     assert {"stimulus", "at", "mean", "ewe"} <= set(gold.columns)
     assert (tmp_path / "figures" / "traces.svg").exists()

@@ -194,4 +194,4 @@ def test_ratings_that_have_no_second_one_are_said_beside_agreement() -> None:
     for coefficient in (krippendorff_alpha, percent_agreement):
         found = coefficient(ratings, target="sample")
         assert n_of(found.to_frame()) == n_of(mean_opinion_scores(ratings).to_frame()) - 2
-        assert found.notes[0] == unpaired_text(2, 112, by_label=False)
+        assert found.notes[0] == unpaired_text(2, 112, by_label=True)

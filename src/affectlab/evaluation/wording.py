@@ -49,7 +49,7 @@ RATES = (
     "unbiased: 0 where an answer is never given, 1 where it is given whenever it is intended, and "
     "never else; chance: what answers at random as often as these would give"
 )
-RATES_CAPTION = "Hit rates of what was intended: means over raters, and of all answers pooled."
+RATES_CAPTION = "Hit rates of what was intended, as means over raters and of all answers pooled."
 CONFUSION_CAPTION = "Rows: what was intended; columns: what was answered; colours: shares of a row."
 VOTES_ARE_POOLED = (
     "raters of counted votes are not known: hit rates are of all votes pooled, and no interval is "

@@ -741,7 +741,7 @@ def scales_inferred(n: int, scales: str, declare: str) -> str:
 
 def no_order(words: str) -> str:
     return (
-        "The categories have no order; declare them from low to high if they have one "
+        "The categories count as unordered; if they have an order, declare them from low to high "
         f"({option('scale', words)})."
     )
 

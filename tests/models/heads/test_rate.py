@@ -63,7 +63,7 @@ def test_images_are_embedded_and_rated(bank: HeadBank, faces: Path, tmp_path: Pa
     said = found.raters["answers"][0]
     assert "trained on intensity (0 to 7) over embeddings of brightness" in said
     assert "not calibrated on neutral stimuli" in said
-    assert "beyond 0 to 7 taken as the bound" in found.history[-1]
+    assert "beyond 0 to 7 taken as the bound" in found.history[-1].text
     assert read_ratings(found.write(tmp_path / "r.parquet")).equals(found)
 
 
@@ -76,7 +76,7 @@ def test_history_counts_what_was_clipped(bank: HeadBank, faces: Path) -> None:
     beyond = int(((raw < 0) | (raw > 7)).sum())
     assert beyond > 5
     found = made.rate(X)
-    assert found.history[-1] == (
+    assert found.history[-1].text == (
         "scores as they are; less the mean of each head over 18 neutral stimuli; "
         f"{beyond} answers beyond 0 to 7 taken as the bound"
     )

@@ -91,7 +91,7 @@ def test_refusals_of_hinted_pictures_stop_the_run(tmp_path: Path) -> None:
                 with pytest.raises(InputError):
                     annotate_until(told, PAINTED, annotator, tmp_path / "r")
     assert "40 answers of the 40 in round 1 cannot be used (40 refused)" in str(stopped.value)
-    assert "--again refused (again=)" in str(stopped.value)
+    assert "--config again=refused" in str(stopped.value)
     annotator.answer = lambda _, hint: {hint or "Awe": 2}
     found = annotate_until(told, PAINTED, annotator, tmp_path / "r", again="refused")
     assert found.given_up == ()

@@ -118,7 +118,7 @@ def test_answers_without_any_use_end_a_run(
         assert run.halt is not None
         assert "none of the first 3 answers can be used" in run.halt.reason
         assert said in run.halt.reason
-        assert "--patience" in run.halt.reason
+        assert "--config patience=" in run.halt.reason
         # Whoever wants to know how often a model declines asks all.
         more = {"concurrency": 1, "patience": 100}
         run = rate_vlm(faces, MODEL, **options(server.url, tmp_path, **more))
@@ -156,7 +156,7 @@ def test_what_speaks_against_a_picture_is_kept(faces: Path, tmp_path: Path) -> N
     with FakeServer(lambda call: error(403, "Your input was flagged by moderation")) as server:
         first = rate_vlm(faces, MODEL, **options(server.url, tmp_path, patience=4, concurrency=1))
         assert first.halt is not None
-        assert "--again rejected" in first.halt.reason
+        assert "--config again=rejected" in first.halt.reason
         server.script = lambda call: chat(VALID)
         run = rate_vlm(faces, MODEL, **options(server.url, tmp_path))
         assert (run.n_kept, run.n_usable) == (4, 2)

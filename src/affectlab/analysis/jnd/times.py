@@ -71,8 +71,8 @@ def frame_times(frames: FrameSource) -> tuple[pl.DataFrame, float]:
         )
     if known["time_ms"].is_null().all():
         raise InputError(
-            f"{where}no frame has a time (time_ms); expected milliseconds: give --fps to affectlab "
-            "stimuli frames where films are folders of pictures"
+            f"{where}no frame has a time (time_ms); expected milliseconds: give --config fps= to "
+            "affectlab stimuli frames where films are folders of pictures"
         )
     longest = float("nan")
     if "fps" in table.columns and (rates := table["fps"].drop_nulls()).len():

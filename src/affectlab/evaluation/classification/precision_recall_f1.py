@@ -301,7 +301,8 @@ def _report(labels: Table, averages: pl.DataFrame, exact: float) -> Table:
         if average == "micro" and set(value.values()) == {exact}:
             # Of one label per item, each right one is a hit of all three.
             name, value = "accuracy", {"f1": exact}
-        rows.append({"label": name, **value, "support": n, "status": ""})
+        status = "undefined" if np.isnan([*value.values()]).any() else "ok"
+        rows.append({"label": name, **value, "support": n, "status": status})
     below = pl.DataFrame(rows, schema_overrides={"precision": pl.Float64, "recall": pl.Float64})
     frame = pl.concat([labels.frame, below], how="diagonal_relaxed")
     return replace(labels, name="report", frame=frame)

@@ -98,7 +98,7 @@ def few_clusters(n: int, cluster: str, fewest: int) -> str:
     return f"A group has {plural(n, 'cluster')} ({cluster}); an interval needs {fewest}."
 
 
-GAPS_CAPTION = "Gaps: group - what it is compared with."
+GAPS_CAPTION = "Gaps (group minus what it is compared with)."
 
 
 def figure_caption(things: str) -> str:

@@ -243,7 +243,7 @@ def models_notes(margin: float, n_people: int, epsilon: float) -> tuple[str, ...
 
 
 MODELS_CAPTION = "Models with people, and people with one another."
-EVERYBODY_CAPTION = "Agreement with people: models, then each person with the other people."
+EVERYBODY_CAPTION = "Agreement of models, and of each person, with the other people."
 RANGE_TITLE = "Models on the range of people"
 RANGE_DESCRIPTION = "Each person with the other people, and each model with people."
 MARGIN_TITLE = "Difference of models from people, with intervals and margin"

@@ -539,7 +539,7 @@ def _tables(
         ),
         Table(
             "differences",
-            "Differences of areas; the intervals hold for all of them at once.",
+            "Differences of areas, with intervals that hold for all of them at once.",
             differences,
             (*of_pair, Count("n", "items"), Text("verdict")),
             limit=60 if differences.height else 0,

@@ -252,7 +252,7 @@ def disagreement_metrics(
         if row["status"] == "ok"
     )
     table = replace(
-        estimates.tables[0], name="measures", caption="Measures of LeWiDi 2025; less is better."
+        estimates.tables[0], name="measures", caption="Measures of LeWiDi 2025 (less is better)."
     )
     return Result(
         (table,),
