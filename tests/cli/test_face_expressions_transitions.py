@@ -77,7 +77,9 @@ def test_expressions_that_some_actors_lack(folder: Path, tmp_path: Path) -> None
     file = tmp_path / "some.csv"
     scores.filter(~lacking).write_csv(file)
     said = " ".join(run(file).stdout.split())
-    assert "5 expressions that all of 4 actors have; 1 excluded because some lack it: Smile." in said
+    assert (
+        "5 expressions that all of 4 actors have; 1 excluded because some lack it: Smile." in said
+    )
     every = json.loads(run(file, "--no-shared", "--json").stdout)["result"]
     assert {row["expression"]: row["n_actors"] for row in every["ranges"]}["Smile"] == 3
 

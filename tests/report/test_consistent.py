@@ -254,7 +254,7 @@ def test_a_caution_says_why_somebody_is_taken_to_be_careless(tmp_path: Path) -> 
     values[7] = 8 - values[7]
     ratings = Ratings(long(values, ["valence", "arousal"]), scale="1-7")
     page = page_of(tmp_path, ratings)
-    assert "Taken to be careless by the policy panel: r6 (careless: slope on the others' answers " in page
+    assert "Taken to be careless by the policy panel: r6 (careless: slope on " in page
     assert "and r7 (careless: answers as on a reversed scale " in page
 
 
