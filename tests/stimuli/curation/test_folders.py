@@ -21,7 +21,9 @@ def test_a_damaged_file_of_an_earlier_run(tmp_path: Path) -> None:
         curate(source, out, plan=loose(), steps=steps)
         (file,) = (out / "work").glob(name)
         file.write_bytes(file.read_bytes()[:-40])
-        with pytest.raises(InputError, match=r"cut short or changed .* Begin anew with .*restart=true"):
+        with pytest.raises(
+            InputError, match=r"cut short or changed .* Begin anew with .*restart=true"
+        ):
             curate(source, out, plan=loose(), steps=then)
         done = curate(source, out, plan=loose(), steps=then, resume=False)
         assert done.n_kept == 60
