@@ -46,6 +46,8 @@ def reword(module: ModuleType) -> None:
             setattr(module, name, reworded(thing))
 
 
-for path in sorted(ROOT.rglob("wording.py")):
-    parts = path.relative_to(ROOT.parent).with_suffix("").parts
-    reword(importlib.import_module(".".join(parts)))
+def pytest_load_initial_conftests() -> None:
+    """Reword before anything takes templates by name."""
+    for path in sorted(ROOT.rglob("wording.py")):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        reword(importlib.import_module(".".join(parts)))

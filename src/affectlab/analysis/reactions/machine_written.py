@@ -132,7 +132,7 @@ def machine_signs(
     )
 
 
-def _phrases(words: Sequence[list[str]], raters: Sequence[str]) -> list[tuple[int, str, str, str]]:
+def _phrases(words: Sequence[list[str]], raters: Sequence[str]) -> list[tuple[int, str, Sign, str]]:
     found = []
     for k, own in enumerate(words):
         text = " ".join(own)
@@ -164,7 +164,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def _uniform(
     words: Sequence[list[str]], judged: dict[str, list[int]], level: float, seed: int
-) -> list[tuple[str, str, str, int]]:
+) -> list[tuple[str, Sign, str, int]]:
     lengths: Ints = np.array(sorted(len(own) for own in words if own), dtype=np.int64)
     rng = np.random.default_rng(seed)
     drawn: dict[int, Floats] = {}
@@ -187,7 +187,7 @@ def _uniform(
 
 def _openings(
     words: Sequence[list[str]], judged: dict[str, list[int]], opening: int, least: float
-) -> list[tuple[str, str, str, int]]:
+) -> list[tuple[str, Sign, str, int]]:
     found = []
     for rater, rows in judged.items():
         starts = Counter(" ".join(words[k][:opening]) for k in rows)

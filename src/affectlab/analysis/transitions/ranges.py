@@ -145,8 +145,15 @@ def _extremes(ranges: pl.DataFrame, n_actors: int) -> tuple[str, ...]:
         return ()
     ordered = ranges.sort("range", descending=True)
     widest, narrow = ordered.row(0, named=True), ordered.row(-1, named=True)
-    most = (widest[name] for name in ("expression", "range", "actor_low", "actor_high"))
-    return (wording.extremes_text(*most, narrow["expression"], narrow["range"]),)
+    text = wording.extremes_text(
+        widest["expression"],
+        widest["range"],
+        widest["actor_low"],
+        widest["actor_high"],
+        narrow["expression"],
+        narrow["range"],
+    )
+    return (text,)
 
 
 def _figure(ranges: pl.DataFrame, note: str, unit: str) -> Figure:
