@@ -197,7 +197,7 @@ def test_a_folder_that_another_model_has_filled_goes_on(faces: Path, tmp_path: P
         for _ in range(2):
             done = run_here(*asked, "--out", tmp_path)
             assert " ".join(done.stderr.split()).count("6 answers came from gpt-y") == 1
-        refused = run_here(*asked, "--out", tmp_path, "--rater", "mine", code=2)
+        refused = run_here(*asked, "--out", tmp_path, "--config", "rater=mine", code=2)
     assert len(server.calls) == 6
     assert "expected another folder for 'mine'" in " ".join(refused.stderr.split())
     found = read_ratings(tmp_path / "ratings.parquet")
