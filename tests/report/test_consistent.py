@@ -397,7 +397,7 @@ def test_a_contrastive_batch_is_no_batch_of_many_votes(tmp_path: Path) -> None:
     frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
     page = page_of(tmp_path, Ratings(frame, scale="binary"))
     assert "Batch b holds the items" not in page
-    assert "The last batch is the contrastive one" in page
+    assert "asks once about each contrastive item" in page
     assert "The first sentence of this report says" not in page
 
 
