@@ -135,6 +135,7 @@ def test_files_hold_kinds_and_frames_all_that_is_known() -> None:
 
 def test_a_status_that_is_given_stays() -> None:
     table = Estimates.build({"of": ["a", "b"]}, value=[1.0, 2.0], status=["ok", "doubtful"])
+    assert repr(table["b"]).startswith("Estimate(doubtful, ")
     assert [table["a"].ok, table["b"].ok] == [True, False]
     assert table["b"].status is Status.DOUBTFUL
 

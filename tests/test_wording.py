@@ -9,7 +9,7 @@ import pytest
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
-from affectlab.core.render.notes import interval_notes, status_text
+from affectlab.core.render.notes import interval_notes, row_status_text
 from affectlab.core.wording import (
     REASONS,
     coverage_text,
@@ -105,10 +105,10 @@ def test_methods() -> None:
 
 
 def test_statuses_and_targets() -> None:
-    assert status_text({"status": "ok", "reason": "one_category"}) == ""
+    assert row_status_text({"status": "ok", "reason": "one_category"}) == ""
     row = {"cause": "one_category", "n": None, "least": None, "of": ""}
-    assert status_text({"status": "undefined", "reason": row}) == "undefined: one category"
-    assert status_text({"status": "doubtful", "reason": None}) == "doubtful"
+    assert row_status_text({"status": "undefined", "reason": row}) == "undefined: one category"
+    assert row_status_text({"status": "doubtful", "reason": None}) == "doubtful"
     assert target_text("both", IntervalFact("jackknife", ("stimuli", "raters"))) == (
         "other items and other raters"
     )

@@ -16,6 +16,7 @@ from affectlab.analysis.reactions.wording import Step
 from affectlab.analysis.transitions import wording as transitions
 from affectlab.analysis.words import wording as words
 from affectlab.core.facts import Cause, Reason
+from affectlab.core.wording import status_text
 
 NAN = float("nan")
 FEW = Reason(Cause.FEWER, least=3, of="labels")
@@ -127,7 +128,7 @@ TEXTS = [
         jnd.doubt_text(Doubt.LONG_SEGMENT, 33.3, 2.5),
         "the shortest time comes from a segment of 2.5 JNDs, and is likely too long: scores do not add up that far",
     ),
-    (jnd.jnd_status_text("undefined", FEW), "undefined: fewer than three labels"),
+    (status_text("undefined", FEW), "undefined: fewer than three labels"),
     (jnd.end_status_text("peak", "ok", None), "from peak: ok"),
     (jnd.below_text({50.0: 0.9, 100.0: 0.5}, 1), "Below 1 JND: 90\xa0% within 50 ms, …."),
     (jnd.fewest_text("ann", 0.25, 50.0), "Fewest for ann: 25\xa0% within 50 ms."),

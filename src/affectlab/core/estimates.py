@@ -37,6 +37,7 @@ from affectlab.core.jackknife import Jackknife
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints, pl
+from affectlab.core.wording import method_text, status_text
 
 __all__ = ["Estimate", "Estimates"]
 
@@ -146,8 +147,6 @@ class Estimate:
     @property
     def method(self) -> str:
         """What the number is, and how its interval was made, in words."""
-        from affectlab.core.wording import method_text
-
         reason = self.reason if self.ok else None
         return method_text((self.statistic, *self.options), self.interval, reason)
 
@@ -155,9 +154,7 @@ class Estimate:
         return self.value
 
     def __repr__(self) -> str:
-        from affectlab.core.wording import undefined_text
-
-        value = f"{self.value:.3f}" if self.ok else undefined_text(self.reason)
+        value = f"{self.value:.3f}" if self.ok else status_text(self.status, self.reason)
         interval = "" if math.isnan(self.low) else f" [{self.low:.3f}, {self.high:.3f}]"
         counts = f"{self.n_items} items, {self.n_raters} raters, {self.n_ratings} ratings"
         return f"Estimate({value}{interval}, {self.method}; {counts})"
@@ -245,8 +242,6 @@ class Estimates(Result):
     ) -> Self:
         """Put how the interval of each row was made, or why there is none."""
         import polars as pl
-
-        from affectlab.core.wording import method_text
 
         methods = [
             method_text((one.statistic, *one.options), made, why if one.ok else None)
@@ -429,8 +424,6 @@ def _facts(
 ) -> list[pl.Series]:
     """Make the columns of what was computed, of how intervals were made, and of reasons."""
     import polars as pl
-
-    from affectlab.core.wording import method_text
 
     whats, what = _coded(statistic, n)
     hows, how = _coded(interval, n)

@@ -361,9 +361,14 @@ def method_text(
     return "; ".join(part for part in parts if part)
 
 
+def status_text(status: str, reason: ReasonFact | None) -> str:
+    """Say what stands in the way of a value, and why."""
+    return str(status) if reason is None else f"{status}: {reason_text(reason)}"
+
+
 def undefined_text(reason: ReasonFact | None) -> str:
     """Say that a value is not defined, and why."""
-    return "undefined" if reason is None else f"undefined: {reason_text(reason)}"
+    return status_text("undefined", reason)
 
 
 def drawn_whole(target: str, interval: MadeInterval | None) -> str:

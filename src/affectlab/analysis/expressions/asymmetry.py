@@ -16,7 +16,7 @@ from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.inference import check_confidence
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats
@@ -274,7 +274,7 @@ def asymmetry_tests(
 def _sentences(tests: pl.DataFrame, sides: pl.DataFrame, unit: str) -> tuple[str, ...]:
     """Say what p is of, how many expressions have a side, and which tests are not defined."""
     known = tests.filter(pl.col("status") == "ok").height
-    undefined = {status_text(row) for row in tests.iter_rows(named=True)} - {""}
+    undefined = {row_status_text(row) for row in tests.iter_rows(named=True)} - {""}
     return (
         wording.tests_text(tests.height, known, tests["alternative"][0], unit),
         wording.sides_text(dict(sides["side"].value_counts().iter_rows())),

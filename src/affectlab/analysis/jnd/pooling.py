@@ -10,12 +10,13 @@ import numpy as np
 
 from affectlab.analysis.jnd.json_state import PlainState
 from affectlab.analysis.jnd.staircase import FrameStaircase, JndStatus, StaircaseResult, status_of
-from affectlab.analysis.jnd.wording import distance_text, end_status_text, jnd_status_text
+from affectlab.analysis.jnd.wording import distance_text, end_status_text
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, tails
 from affectlab.core.types import Floats
+from affectlab.core.wording import status_text
 from affectlab.core.words import plural
 
 _STEP = 0.01
@@ -79,7 +80,7 @@ class PooledJnd(PlainState):
 
     def __repr__(self) -> str:
         reach = distance_text(self.distance, self.low, self.high)
-        state = "" if self.ok else f"; {jnd_status_text(self.status, self.reason)}"
+        state = "" if self.ok else f"; {status_text(self.status, self.reason)}"
         return f"PooledJnd({reach} frames, {plural(self.n_runs, 'run')}{state})"
 
 
@@ -317,7 +318,7 @@ class TransitionJnd(PlainState):
             if not end.ok
         ]
         if self.reason is not None:
-            texts = [jnd_status_text(self.status, self.reason)]
+            texts = [status_text(self.status, self.reason)]
         state = "" if self.ok else f"; {'; '.join(texts)}"
         return f"TransitionJnd({ends}: {jnds} JNDs{frames}{state})"
 

@@ -20,13 +20,13 @@ from affectlab.analysis.jnd.wording import (
     distance_text,
     frames_statistic,
     frames_text,
-    jnd_status_text,
 )
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.facts import Cause, Reason, Status
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Table, YesNo
+from affectlab.core.wording import status_text
 from affectlab.core.words import plural
 
 # What a run over the frames of a transition found.
@@ -113,7 +113,7 @@ class StaircaseResult(PlainState):
     def __repr__(self) -> str:
         found = "no frame" if self.frame is None else f"frame {self.frame}"
         reach = distance_text(self.distance, self.low, self.high)
-        state = "" if self.ok else f"; {jnd_status_text(self.status, self.reason)}"
+        state = "" if self.ok else f"; {status_text(self.status, self.reason)}"
         return f"StaircaseResult({self.anchor}: {found}, {reach} frames away{state})"
 
 
@@ -566,5 +566,5 @@ def staircase_runs(runs: Sequence[FrameStaircase], confidence: float = 0.95) -> 
 
 def _jnd_in_words(found: StaircaseResult) -> str:
     if math.isnan(found.distance):
-        return jnd_status_text(found.status, found.reason)
+        return status_text(found.status, found.reason)
     return frames_text(found.distance, found.low, found.high)

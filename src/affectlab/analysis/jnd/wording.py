@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from affectlab.core.facts import Reason
+from affectlab.core.wording import status_text
 from affectlab.core.words import count, number, percent, plural, shown
 
 SHORTEST = "shortest time to 1 JND of all sequences"
@@ -53,14 +54,9 @@ def doubt_text(doubt: Doubt, frame_ms: float, jnds: float | None) -> str:
     )
 
 
-def jnd_status_text(status: str, reason: Reason | None) -> str:
-    """Say what stands in the way of a result."""
-    return status if reason is None else f"{status}: {reason}"
-
-
 def end_status_text(anchor: str, status: str, reason: Reason | None) -> str:
     """Say the same of the run from one end."""
-    return f"from {anchor}: {jnd_status_text(status, reason)}"
+    return f"from {anchor}: {status_text(status, reason)}"
 
 
 def below_text(shares: Mapping[float, float], most: int) -> str:

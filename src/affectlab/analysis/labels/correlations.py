@@ -17,7 +17,7 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import infer
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.statistic import Draws, from_weights
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
@@ -197,7 +197,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     """Say how many labels there are, which pairs have no correlation, and what was left out."""
     lacking = frame.filter(pl.col("status") != "ok")
-    reasons = sorted({status_text(row) for row in lacking.iter_rows(named=True)})
+    reasons = sorted({row_status_text(row) for row in lacking.iter_rows(named=True)})
     return (
         wording.correlations_text(method, len(names)),
         *([wording.lacking_text(lacking.height, frame.height, reasons)] if reasons else []),

@@ -15,7 +15,7 @@ from affectlab.analysis.transitions import wording
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.files.columns import require_distinct
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
@@ -169,7 +169,7 @@ def _sentences(summary: pl.DataFrame, timed: bool) -> tuple[str, ...]:
     if rising:
         sentences.append(wording.rising_text(rising))
     lacking = summary.filter(pl.col("status") != "ok")
-    for why, n in Counter(map(status_text, lacking.iter_rows(named=True))).items():
+    for why, n in Counter(map(row_status_text, lacking.iter_rows(named=True))).items():
         sentences.append(wording.without_curve(n, why))
     return tuple(sentences)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.tables import Column
 from affectlab.core.words import count, number, percent, sentence_case, shown
 
@@ -71,7 +71,7 @@ def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool
         return Cell(f"{number(low, exact)} to {number(high, exact)}{unit}", numeric=True)
     value = row[column.key]
     if column.kind == "value" and row.get("status", "ok") != "ok":
-        return Cell(shown(status_text(row)), numeric=True)
+        return Cell(shown(row_status_text(row)), numeric=True)
     if column.kind in NUMERIC:
         if value is None or value != value:
             return Cell("–", numeric=True)
@@ -85,7 +85,7 @@ def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool
     if column.kind == "yes_no":
         return Cell("–" if value is None else "yes" if value else "no")
     if column.key == "status":
-        return Cell(shown(status_text(row)))
+        return Cell(shown(row_status_text(row)))
     text = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     limit = _CELL_LIMIT if column.kind == "name" else _TEXT_LIMIT
     cut = shown(text, limit)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab.core.facts import IntervalFact, Reason, reason_of
 from affectlab.core.tables import Table
-from affectlab.core.wording import coverage_text, no_interval_text, reason_text, target_text
+from affectlab.core.wording import coverage_text, no_interval_text, status_text, target_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,14 +16,14 @@ _FEW_NAMES = 4
 """Rows up to which a note names them."""
 
 
-def status_text(row: Mapping[str, Any]) -> str:
+def row_status_text(row: Mapping[str, Any]) -> str:
     """Say why the value of a row is not defined, or not to be relied on; empty where it is."""
     status = row.get("status") or "ok"
     if status == "ok":
         return ""
     why = row.get("reason")
     reason = Reason.of_row(why) if isinstance(why, Mapping) else reason_of(why)
-    return str(status) if reason is None else f"{status}: {reason_text(reason)}"
+    return status_text(status, reason)
 
 
 def _rows(names: Sequence[str]) -> str:

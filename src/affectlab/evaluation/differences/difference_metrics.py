@@ -14,7 +14,7 @@ from affectlab.core.arrays import places_in
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import infer
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.wording import undefined_text
 from affectlab.core.words import file_part, in_brackets, joined, number, plural
@@ -404,9 +404,10 @@ def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
 def _about_ceiling(ceiling: Estimates) -> str:
     first, *rest = ceiling.frame.to_dicts()
     if first["status"] != "ok":
-        return f"Ceiling: {status_text(first)}."
+        return f"Ceiling: {row_status_text(first)}."
     groups = [
-        f"{row['group']} {status_text(row) or number(row['value'], 3)}" for row in rest[:_MOST_SAID]
+        f"{row['group']} {row_status_text(row) or number(row['value'], 3)}"
+        for row in rest[:_MOST_SAID]
     ]
     inside = f" ({', '.join(groups)}{', …' if len(rest) > _MOST_SAID else ''})" if groups else ""
     return (

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.wording import undefined_text
 from affectlab.core.words import (
     count,
@@ -216,7 +216,7 @@ def effect(row: _Row) -> str:
 def area(row: _Row, margin: float | None) -> str:
     """Whether a metric sees what people prefer."""
     if row["status"] != "ok":
-        return f"{row['metric']}: {status_text(row)}."
+        return f"{row['metric']}: {row_status_text(row)}."
     area = f"{row['metric']}: AUC {number(row['value'])}"
     if math.isnan(row["low"]):
         return f"{area}, without an interval."
@@ -239,7 +239,7 @@ def area_difference(row: _Row) -> str:
     """By how much the area of one metric is larger than that of another."""
     pair = f"AUC of {row['metric']} - AUC of {row['other']}"
     if row["status"] != "ok":
-        return f"{pair}: {status_text(row)}."
+        return f"{pair}: {row_status_text(row)}."
     # The verdict is read from these ends; with one difference they are its own.
     name = f"simultaneous interval of {row['n_together']}" if row["n_together"] > 1 else ""
     interval = in_brackets(row["all_low"], row["all_high"], 3, name=name)

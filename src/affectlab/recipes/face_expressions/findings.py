@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.wording import undefined_text
 from affectlab.core.words import in_brackets, number
 from affectlab.recipes.face_expressions.figures import in_paper, score_pictures
@@ -165,7 +165,7 @@ def half_figures(ratings: Ratings, n_splits: int, seed: int, key: str) -> Figure
 
     found = split_half(ratings, n_splits=n_splits, seed=seed).frame.row(0, named=True)
     if found["status"] != "ok":
-        return Figures({key: Finding(why=status_text(found))})
+        return Figures({key: Finding(why=row_status_text(found))})
     return Figures({key: Finding(found["value"])})
 
 
@@ -204,7 +204,7 @@ def _asymmetry(scores: PairScores) -> tuple[AsymmetryTests | None, Figures]:
             value = row[what]
             known = value is not None and np.isfinite(value)
             found[f"asymmetry.{row['kind']}.{what}"] = (
-                Finding(float(value)) if known else Finding(why=status_text(row))
+                Finding(float(value)) if known else Finding(why=row_status_text(row))
             )
     return tests, Figures(found)
 

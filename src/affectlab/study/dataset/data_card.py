@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from affectlab._version import __version__
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.words import count, number, plural
 from affectlab.study.dataset.codebook import ABOUT
 from affectlab.study.delivery import bundle_progress
@@ -288,7 +288,7 @@ def _agreement(ratings: Ratings) -> Iterator[str]:
     for row in table.iter_rows(named=True):
         label = row[keys[0]] if keys else "all"
         if row["status"] != "ok":
-            yield f"| {label} | {status_text(row)} | | {row['n_items']} | {row['n_raters']} |"
+            yield f"| {label} | {row_status_text(row)} | | {row['n_items']} | {row['n_raters']} |"
             continue
         interval = f"{number(row['low'], 2)} to {number(row['high'], 2)}"
         if row["low"] != row["low"]:

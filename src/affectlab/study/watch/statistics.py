@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import select
 
 from affectlab.core.errors import InputError
-from affectlab.core.render.notes import status_text
+from affectlab.core.render.notes import row_status_text
 from affectlab.core.wording import undefined_text
 from affectlab.core.words import number, plural
 from affectlab.study.dataset import collect
@@ -165,7 +165,7 @@ def _agreement(ratings: Ratings) -> tuple[str, Agreement, tuple[Agreement, ...]]
         for row, width in zip(rows, (high - low).tolist(), strict=True):
             row["width"] = width
     labels = tuple(
-        _told(row["label"], row, status_text(row) or "ok")
+        _told(row["label"], row, row_status_text(row) or "ok")
         for row in sorted(rows, key=lambda row: row["label"])
     )
     every = over_labels(found, confidence=once)
