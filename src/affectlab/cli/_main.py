@@ -76,9 +76,12 @@ def _run(words: list[str]) -> None:
     from cyclopts import CycloptsError, UnknownOptionError
 
     from affectlab.cli.tree import find_verb, make_parser
+    from affectlab.core.words import command_line
 
+    asked = find_verb(words)
     try:
-        make_parser(words)(words)
+        with command_line(() if asked is None else asked.rarely):
+            make_parser(words)(words)
     except CycloptsError as error:
         chain = tuple(error.command_chain or ())
         sentence = str(error)

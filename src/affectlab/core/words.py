@@ -6,7 +6,7 @@ import re
 import shlex
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -296,17 +296,25 @@ class _Reader:
     """Who reads the sentences of this process; threads of the command line are the command line."""
 
     on_command_line = False
+    in_config: Collection[str] = ()
+    """Options that the verb takes by ``--config`` alone."""
 
 
 @contextmanager
-def command_line() -> Iterator[None]:
-    """Let sentences name options of the command line instead of parameters."""
-    before = _Reader.on_command_line
-    _Reader.on_command_line = True
+def command_line(in_config: Collection[str] = ()) -> Iterator[None]:
+    """Let sentences name options of the command line instead of parameters.
+
+    Parameters
+    ----------
+    in_config
+        Options that the verb takes by ``--config`` alone.
+    """
+    before = _Reader.on_command_line, _Reader.in_config
+    _Reader.on_command_line, _Reader.in_config = True, in_config
     try:
         yield
     finally:
-        _Reader.on_command_line = before
+        _Reader.on_command_line, _Reader.in_config = before
 
 
 def on_command_line() -> bool:
@@ -335,7 +343,13 @@ def option(name: str, *values: object, cli: str = "") -> str:
     >>> with command_line():
     ...     print(option("columns", {"rater": "coder"}), option("wide", "labels", "stimuli"))
     --columns rater=coder --wide labels or stimuli
+    >>> with command_line(in_config=["restart"]):
+    ...     print(option("restart", True))
+    --config restart=true
     """
+    if _Reader.on_command_line and not cli and name in _Reader.in_config:
+        given = [str(one).lower() if isinstance(one, bool) else _written(one) for one in values]
+        return f"--config {name}={joined(map(shlex.quote, given), 'or') if given else 'VALUE'}"
     if _Reader.on_command_line:
         name = cli or f"--{name.replace('_', '-')}"
         given = [] if cli else [shlex.quote(_written(value)) for value in values]
