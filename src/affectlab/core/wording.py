@@ -134,7 +134,6 @@ class Formula(StrEnum):
     DELTA = "delta"
     POSTERIOR = "posterior"
     LINEARISED = "linearised"
-    NEWCOMBE = "newcombe"
     F = "f"
 
 
@@ -286,7 +285,6 @@ _FORMULAS = {
     Formula.DELTA: "interval by the delta method",
     Formula.POSTERIOR: "central posterior interval",
     Formula.LINEARISED: "linearised interval",
-    Formula.NEWCOMBE: "Newcombe's interval",
     Formula.F: "F interval",
 }
 _TARGETS = {

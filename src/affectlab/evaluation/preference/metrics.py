@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -53,9 +53,6 @@ _MOST_GROUPS = 30
 _ANY = (-np.inf, np.inf)
 _LESS = "good less poor"
 """The row of the difference among means."""
-
-
-_Row: TypeAlias = Mapping[str, Any]
 
 
 def area_verdict(low: float, high: float, margin: float | None) -> str:

@@ -21,7 +21,6 @@ from affectlab.ratings.schema import SetAside, StepKind
 from affectlab.ratings.steps import History, step
 
 _BLOCK = 1 << 22
-_SHOWN = 3
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 _DIGITS = re.compile(r"\d+")
 _LONGEST_NAME = 3

@@ -33,7 +33,6 @@ from affectlab.reliability.screening.wording import (
     panel_text,
 )
 
-_ROUNDS = 50
 _SMALL = 1e-9
 _FEWEST = 20
 """Answers shared with others below which nothing is judged, unless a policy says otherwise."""

@@ -19,10 +19,6 @@ from affectlab.ratings.steps import History, guess, step
 from affectlab.ratings.summary import suggested_words
 from affectlab.taxonomy import are_labels
 
-_LISTED = 8
-_LONGEST = 80
-"""Letters of a question that are shown."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTable(PlainTable):

@@ -659,12 +659,6 @@ def _category_and_dimensions(
     return read, guess(StepKind.CATEGORY_AND_DIMENSIONS, columns=[chosen, *asked])
 
 
-def _is_numbered_stimulus(name: str) -> bool:
-    """Whether a column is called as columns of stimuli are, and numbered: ``clip07``."""
-    stem = name.strip().rstrip("0123456789")
-    return stem != name.strip() and find_one("stimulus", [stem.rstrip(" _.-")]) is not None
-
-
 def is_of_numbers(column: pl.Series) -> bool:
     """Whether all answers of a column are numbers, with points or decimal commas."""
     if column.dtype == pl.Boolean:
