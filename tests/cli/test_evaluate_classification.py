@@ -194,7 +194,7 @@ def test_bad_input_is_one_sentence(run: Run, options: list[str], words: list[str
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ('agree = "most"', ["--agree: 'most'"]),
+        ('agree = "most"', ["--config agree=VALUE: 'most'"]),
         ("min_people = 5", ["no stimulus has a true class", "fewer than 5 people"]),
         ("min-people = 5", ["key 'min-people' is not known"]),
     ],
