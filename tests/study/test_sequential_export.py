@@ -86,7 +86,7 @@ def test_the_consensus_of_our_own_export_is_exact(
         _same(consensus_flow(read_ratings(tmp_path / "out" / name)), truth)
     said = run_here("emonet-face", "consensus", tmp_path / "out" / "ratings.parquet").stdout
     assert "inferred" not in said
-    assert "Batches are those that the ratings record (columns step and batch_kind)." in said
+    assert "contrastive" in said
     # An answer that is rejected leaves its round, and those after it move up.
     reject_session(store, 1, "careless")
     export(store, tmp_path / "out")
