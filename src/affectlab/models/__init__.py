@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         is_main_process as is_main_process,
         one_process as one_process,
     )
-    from affectlab.models.raters import rate_faces
+    from affectlab.models.raters import rate
     from affectlab.models.reactions import ReactionGenerator
     from affectlab.models.semi import train_semi
     from affectlab.models.text import TextClassifier
@@ -84,7 +84,7 @@ __all__ = [
     "metrics",
     "preference_metric",
     "rate_differences",
-    "rate_faces",
+    "rate",
     "rate_vlm",
     "raters",
     "reactions",

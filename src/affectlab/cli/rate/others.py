@@ -22,7 +22,7 @@ from affectlab.models.differences import (
     rate_differences,
     value_ranges,
 )
-from affectlab.models.raters import rate_faces
+from affectlab.models.raters import rate
 from affectlab.ratings import Ratings, check_ratings_path
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def others(
     taxonomy: str | None = None,
     label_map: Path | None = None,
     settings: Sequence[str] = (),
-    running: Annotated[dict[str, Any], OptionsOf("models.raters.rate:rate_faces")],
+    running: Annotated[dict[str, Any], OptionsOf("models.raters.rate:rate")],
 ) -> None:
     """Let a model that is installed, or a service, rate faces, to put it beside others.
 
@@ -70,7 +70,7 @@ def others(
         Leave out broken images, and count them.
     """
     with collected(out, "pictures", to) as (progress, doubts):
-        ratings = rate_faces(
+        ratings = rate(
             images,
             rater,
             taxonomy,

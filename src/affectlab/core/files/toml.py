@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, create_model
 
 from affectlab.core.errors import InputError, name_hint, unknown_name
 
 Model = TypeVar("Model", bound=BaseModel)
+Made = TypeVar("Made")
 
 
 def read_toml(path: str | Path, model: type[Model]) -> Model:
@@ -103,6 +105,39 @@ def check_settings(model: type[Model], given: Mapping[str, Any], where: str) -> 
         raise InputError(
             f"{where}: {name} = {first['input']!r}: {said[:1].lower()}{said[1:]}"
         ) from None
+
+
+def call_with(function: Callable[..., Made], settings: Mapping[str, Any], where: str) -> Made:
+    """Call a function with settings that are given by name, checked against its annotations.
+
+    Texts with commas become lists where lists are expected.
+
+    Raises
+    ------
+    InputError
+        When one is not known or has a value that cannot be used.
+
+    Examples
+    --------
+    >>> def area(*, width: int, labels: Sequence[str] = ()) -> tuple[int, int]:
+    ...     return width, len(labels)
+    >>> call_with(area, {"width": 3, "labels": "joy, fear"}, "the example")
+    (3, 2)
+    """
+    kinds = get_type_hints(function, include_extras=True)
+    known = {
+        name: (kinds[name], ... if one.default is Parameter.empty else one.default)
+        for name, one in signature(function).parameters.items()
+    }
+    given = {
+        name: [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, str) and name in kinds and get_origin(kinds[name]) is Sequence
+        else value
+        for name, value in settings.items()
+    }
+    model: type[BaseModel] = create_model("Settings", **cast("Any", known))
+    checked = check_settings(model, given, where)
+    return function(**{name: getattr(checked, name) for name in given})
 
 
 def problem_of(

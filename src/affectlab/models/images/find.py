@@ -1,24 +1,43 @@
-"""The images of a folder, of a table, or of a list."""
+"""The images, or other files, of a folder, of a table, or of a list."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.csv import read_table
-from affectlab.core.files.media import IMAGE_SUFFIXES
+from affectlab.core.files.media import MEDIA
 from affectlab.core.words import shown
-from affectlab.models.images.files import ImageFile, is_image_name
+from affectlab.models.images.files import ImageFile
 
-__all__ = ["find_images"]
+__all__ = ["find_files", "find_images"]
 
 _TABLES = (".csv", ".parquet", ".jsonl", ".ndjson")
-_FILE_COLUMNS = ("file", "image", "path")
+_FILE_COLUMNS = ("file", "image", "path", "audio")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What is looked for."""
+
+    name: str
+    suffixes: tuple[str, ...]
+
+    def matches(self, name: str) -> bool:
+        return Path(name).suffix.lower() in self.suffixes
+
+
+_KINDS = {
+    # Drawings are no pixels.
+    "image": _Kind("image", tuple(one for one in MEDIA["image"] if one != ".svg")),
+    "audio": _Kind("sound", MEDIA["audio"]),
+}
 
 
 def find_images(path: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
@@ -54,35 +73,44 @@ def find_images(path: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
     ...     [file.stimulus for file in find_images(folder)]
     ['drawn/person-000_joy_100', 'drawn/person-001_joy_100']
     """
+    return find_files(path, "image")
+
+
+def find_files(path: str | Path | Iterable[Any], kind: Literal["image", "audio"]) -> tuple[ImageFile, ...]:
+    """Find files of a kind, as :func:`find_images` does."""
+    wanted = _KINDS[kind]
     if isinstance(path, str | Path):
-        return _of_path(Path(path))
+        return _of_path(Path(path), wanted)
     if not isinstance(path, Iterable) or isinstance(path, bytes):
         raise InputError(
-            f"images: expected a folder, a table or a list of files, not {type(path).__name__}"
+            f"{wanted.name}s: expected a folder, a table or a list of files, not "
+            f"{type(path).__name__}"
         )
-    return _single([_of_entry(entry, row) for row, entry in enumerate(path)], "the list given")
+    entries = [_of_entry(entry, row, wanted) for row, entry in enumerate(path)]
+    return _single(entries, "the list given", wanted)
 
 
-def _of_path(path: Path) -> tuple[ImageFile, ...]:
+def _of_path(path: Path, kind: _Kind) -> tuple[ImageFile, ...]:
     said = shown(path)
     if path.is_dir():
-        files = sorted(_within(path), key=lambda pair: pair[0])
+        files = sorted(_within(path, kind), key=lambda pair: pair[0])
         found = [ImageFile(name, file) for name, file in files]
-        return _single(found, said)
+        return _single(found, said, kind)
     if not path.exists():
         raise InputError(f"{said}: there is no such file or folder")
     if path.suffix.lower() in _TABLES:
-        return _single(_of_table(path), said)
-    if not is_image_name(path.name):
+        return _single(_of_table(path, kind), said, kind)
+    if not kind.matches(path.name):
+        a = "an" if kind.name == "image" else "a"
         raise InputError(
-            f"{said}: expected a folder of images, a table ({', '.join(_TABLES)}) or an image "
-            f"({', '.join(IMAGE_SUFFIXES[:5])}, …)"
+            f"{said}: expected a folder of {kind.name}s, a table ({', '.join(_TABLES)}) or {a} "
+            f"{kind.name} ({', '.join(kind.suffixes[:5])}, …)"
         )
     return (ImageFile(_text(path.stem, path), path),)
 
 
-def _within(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Give images in a folder and the folders in it, by name; links are followed."""
+def _within(folder: Path, kind: _Kind) -> Iterator[tuple[str, Path]]:
+    """Give files in a folder and the folders in it, by name; links are followed."""
     above: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(folder, ())]
     while above:
         place, parents = above.pop()
@@ -100,7 +128,7 @@ def _within(folder: Path) -> Iterator[tuple[str, Path]]:
                 continue
             if entry.is_dir():
                 above.append((entry, (*parents, own)))
-            elif is_image_name(entry.name):
+            elif kind.matches(entry.name):
                 if not entry.exists():
                     raise InputError(f"{shown(entry)} is a link to a file that is not there")
                 inside = PurePosixPath(entry.relative_to(folder).as_posix())
@@ -118,9 +146,9 @@ def _text(name: str, path: Path) -> str:
     return name
 
 
-def _of_table(path: Path) -> list[ImageFile]:
+def _of_table(path: Path, kind: _Kind) -> list[ImageFile]:
     said = shown(path)
-    table = _read(path)
+    table = _read(path, kind)
     column = next((name for name in _FILE_COLUMNS if name in table.columns), None)
     if "stimulus" not in table.columns or column is None:
         raise InputError(
@@ -128,8 +156,13 @@ def _of_table(path: Path) -> list[ImageFile]:
             "'file' (or 'image', or 'path')"
         )
     found = []
-    names = table.select("stimulus", pl.col(column).alias("file"))
-    for row, (stimulus, file) in enumerate(names.iter_rows(), start=1):
+    # Ratings have a row for each answer about a file.
+    names = (
+        table.select("stimulus", pl.col(column).alias("file"))
+        .with_row_index("row", offset=1)
+        .unique(("stimulus", "file"), keep="first", maintain_order=True)
+    )
+    for row, stimulus, file in names.iter_rows():
         if stimulus is None or stimulus == "" or not isinstance(file, str) or not file:
             raise InputError(f"{said}, row {row}: expected a stimulus and its {column}")
         target = path.parent / file
@@ -142,17 +175,17 @@ def _of_table(path: Path) -> list[ImageFile]:
     return found
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read(path: Path, kind: _Kind) -> pl.DataFrame:
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         try:
             return pl.read_ndjson(path, infer_schema_length=None)
         except (pl.exceptions.PolarsError, OSError) as error:
             first = " ".join(str(error).split())[:120]
-            raise InputError(f"{shown(path)}: not a table of images ({first})") from None
-    return read_table(path, "images")
+            raise InputError(f"{shown(path)}: not a table of {kind.name}s ({first})") from None
+    return read_table(path, f"{kind.name}s")
 
 
-def _of_entry(entry: object, row: int) -> ImageFile:
+def _of_entry(entry: object, row: int, kind: _Kind) -> ImageFile:
     if isinstance(entry, ImageFile):
         found = entry
     elif isinstance(entry, str | Path):
@@ -160,11 +193,11 @@ def _of_entry(entry: object, row: int) -> ImageFile:
     elif isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str):
         stimulus, file = entry
         if not isinstance(file, str | Path):
-            raise InputError(f"image {row}, {shown(stimulus, 60)!r}: expected the path of a file")
+            raise InputError(f"{kind.name} {row}, {shown(stimulus, 60)!r}: expected the path of a file")
         found = ImageFile(stimulus, Path(file))
     else:
         raise InputError(
-            f"image {row}: expected a file, or a pair of stimulus and file, not "
+            f"{kind.name} {row}: expected a file, or a pair of stimulus and file, not "
             f"{type(entry).__name__}"
         )
     if not found.path.is_file():
@@ -172,10 +205,10 @@ def _of_entry(entry: object, row: int) -> ImageFile:
     return found
 
 
-def _single(found: list[ImageFile], where: str) -> tuple[ImageFile, ...]:
+def _single(found: list[ImageFile], where: str, kind: _Kind) -> tuple[ImageFile, ...]:
     if not found:
         raise InputError(
-            f"{where} holds no image; expected files such as {', '.join(IMAGE_SUFFIXES[:5])}"
+            f"{where} holds no {kind.name}; expected files such as {', '.join(kind.suffixes[:5])}"
         )
     first: dict[str, ImageFile] = {}
     for file in found:

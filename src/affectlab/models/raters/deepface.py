@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab.core.errors import MissingDependencyError
-from affectlab.models.raters.rater import Face, FaceRater, Spoken
+from affectlab.models.raters.rater import Face, Rater, Spoken
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -27,7 +27,7 @@ _EKMAN = {
 }
 
 
-def deepface_rater(detector_backend: str = "opencv", align: bool = True) -> FaceRater:
+def deepface_rater(detector_backend: str = "opencv", align: bool = True) -> Rater:
     """Make a rater of deepface, which finds faces and scores seven emotions.
 
     Follows the interface of deepface 0.0.103: ``DeepFace.analyze`` takes a picture as an array in
@@ -53,7 +53,7 @@ def deepface_rater(detector_backend: str = "opencv", align: bool = True) -> Face
         not_detected = import_module("deepface.modules.exceptions").FaceNotDetected
     except ImportError as missing:
         raise MissingDependencyError(
-            f"face rater 'deepface' needs deepface, which cannot be imported ({missing}); install "
+            f"rater 'deepface' needs deepface, which cannot be imported ({missing}); install "
             "it with: pip install deepface"
         ) from None
 
@@ -75,7 +75,7 @@ def deepface_rater(detector_backend: str = "opencv", align: bool = True) -> Face
     def rate(pictures: Sequence[Image.Image]) -> list[list[Face]]:
         return [one(picture) for picture in pictures]
 
-    return FaceRater(
+    return Rater(
         "deepface",
         rate,
         _LABELS,

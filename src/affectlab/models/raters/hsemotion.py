@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from affectlab.core.errors import InputError, MissingDependencyError, check_choice
-from affectlab.models.raters.rater import Face, FaceRater, Spoken
+from affectlab.models.raters.rater import Face, Rater, Spoken
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -35,7 +35,7 @@ _CASCADE = "haarcascade_frontalface_default.xml"
 
 def hsemotion_rater(
     model: str = "enet_b0_8_best_vgaf", faces: Literal["opencv", "whole"] = "opencv"
-) -> FaceRater:
+) -> Rater:
     """Make a rater of hsemotion-onnx, whose networks score seven or eight emotions of a face.
 
     Follows the interface of hsemotion-onnx 0.3.1: ``HSEmotionRecognizer(model_name=…)`` and its
@@ -58,13 +58,13 @@ def hsemotion_rater(
     MissingDependencyError
         When hsemotion-onnx is not installed.
     """
-    check_choice("way to find faces", faces, _FACES, "face rater 'hsemotion'")
+    check_choice("way to find faces", faces, _FACES, "rater 'hsemotion'")
     try:
         cv2 = import_module("cv2")
         recognizer = import_module("hsemotion_onnx.facial_emotions").HSEmotionRecognizer
     except ImportError as missing:
         raise MissingDependencyError(
-            f"face rater 'hsemotion' needs hsemotion-onnx, which cannot be imported ({missing}); "
+            f"rater 'hsemotion' needs hsemotion-onnx, which cannot be imported ({missing}); "
             "install it with: pip install hsemotion-onnx"
         ) from None
     try:
@@ -72,7 +72,7 @@ def hsemotion_rater(
     # It looks for its weights at home and on the network, which fails in many ways.
     except Exception as problem:
         raise InputError(
-            f"face rater 'hsemotion': network {model!r} cannot be loaded "
+            f"rater 'hsemotion': network {model!r} cannot be loaded "
             f"({type(problem).__name__}: {problem})"
         ) from problem
     labels = tuple(str(network.idx_to_class[place]) for place in range(len(network.idx_to_class)))
@@ -90,7 +90,7 @@ def hsemotion_rater(
     def rate(pictures: Sequence[Image.Image]) -> list[list[Face]]:
         return [one(picture) for picture in pictures]
 
-    return FaceRater(
+    return Rater(
         "hsemotion",
         rate,
         labels,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from affectlab.core.errors import InputError
-from affectlab.models.raters.rater import Face, FaceAnswer, FaceRater
+from affectlab.models.raters.rater import Face, Answer, Rater
 from affectlab.models.raters.services import (
     ApiRequest,
     ExpressionApi,
@@ -144,7 +144,7 @@ class HumeBatchApi(_Hume):
             "prob_threshold", prob_threshold, "min_face_size", min_face_size, self.name
         )
         if not 0 < every < float("inf"):
-            raise InputError(f"face rater {self.name!r}: every = {every}; expected seconds above 0")
+            raise InputError(f"rater {self.name!r}: every = {every}; expected seconds above 0")
         self._every = every
 
     @property
@@ -163,7 +163,7 @@ class HumeBatchApi(_Hume):
             parts=(("json", told, "application/json"),),
         )
 
-    def read(self, request: ApiRequest, content: Any) -> Sequence[Face] | FaceAnswer | ApiRequest:
+    def read(self, request: ApiRequest, content: Any) -> Sequence[Face] | Answer | ApiRequest:
         """Read what became of the job; ask again as long as it is not done."""
         if request.step == "start":
             job = content["job_id"]
@@ -174,25 +174,25 @@ class HumeBatchApi(_Hume):
             return self._state(request, content["state"])
         return _batch_faces(content)
 
-    def _state(self, request: ApiRequest, state: Any) -> FaceAnswer | ApiRequest:
+    def _state(self, request: ApiRequest, state: Any) -> Answer | ApiRequest:
         status = state["status"]
         if status in ("QUEUED", "IN_PROGRESS"):
             return ApiRequest("GET", request.path, "state", wait=self._every)
         if status == "COMPLETED":
             return ApiRequest("GET", f"{request.path}/predictions", "predictions")
         if status == "FAILED":
-            return FaceAnswer("rejected", problem=f"the job failed: {state.get('message', '')}")
+            return Answer("rejected", problem=f"the job failed: {state.get('message', '')}")
         raise UnexpectedReplyError(f"status {status!r} of a job")
 
 
-def _batch_faces(content: Any) -> Sequence[Face] | FaceAnswer:
+def _batch_faces(content: Any) -> Sequence[Face] | Answer:
     if len(content) != 1:
         raise UnexpectedReplyError(f"{len(content)} sources for one picture; expected 1")
     if content[0].get("error"):
-        return FaceAnswer("rejected", problem=str(content[0]["error"]))
+        return Answer("rejected", problem=str(content[0]["error"]))
     results = content[0]["results"]
     if results.get("errors"):
-        return FaceAnswer("rejected", problem=str(results["errors"][0]["message"]))
+        return Answer("rejected", problem=str(results["errors"][0]["message"]))
     faces = []
     for prediction in results["predictions"]:
         for group in prediction["models"]["face"]["grouped_predictions"]:
@@ -213,10 +213,10 @@ def _face_settings(
 ) -> dict[str, Any]:
     if threshold is not None and not 0 <= threshold <= 1:
         raise InputError(
-            f"face rater {rater!r}: {threshold_name} = {threshold}; expected a number from 0 to 1"
+            f"rater {rater!r}: {threshold_name} = {threshold}; expected a number from 0 to 1"
         )
     if size is not None and size < 1:
-        raise InputError(f"face rater {rater!r}: {size_name} = {size}; expected 1 or more")
+        raise InputError(f"rater {rater!r}: {size_name} = {size}; expected 1 or more")
     told = {threshold_name: threshold, size_name: size}
     return {name: value for name, value in told.items() if value is not None}
 
@@ -231,7 +231,7 @@ def hume_rater(
     retries: int = 5,
     pause: float = 1.0,
     timeout: float = 60.0,
-) -> FaceRater:
+) -> Rater:
     """Make the rater ``hume``; see :class:`HumeApi` and :func:`api_rater` for the settings."""
     return api_rater(
         HumeApi(threshold, min_size),
@@ -256,7 +256,7 @@ def hume_batch_rater(
     pause: float = 1.0,
     timeout: float = 60.0,
     longest: float = 600.0,
-) -> FaceRater:
+) -> Rater:
     """Make the rater ``hume-batch``; see :class:`HumeBatchApi` and :func:`api_rater`."""
     return api_rater(
         HumeBatchApi(prob_threshold, min_face_size, every),

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from affectlab.core.errors import InputError, check_choices
 from affectlab.core.words import joined, shown
-from affectlab.models.raters.rater import FaceRater
+from affectlab.models.raters.rater import Rater
 from affectlab.ratings import Scale
 from affectlab.taxonomy import LabelMapping, Taxonomy, load_taxonomy, map_labels
 
@@ -33,7 +33,7 @@ class LabelTable:
     by: str
     """Who says so, for the table of raters."""
 
-    def values(self, scores: Mapping[str, float], rater: FaceRater) -> dict[str, float]:
+    def values(self, scores: Mapping[str, float], rater: Rater) -> dict[str, float]:
         """Give the value of each label; a label of which no score is known is left out."""
         if self.taxonomy is None:
             return dict(scores)
@@ -50,7 +50,7 @@ class LabelTable:
 
 
 def label_table(
-    rater: FaceRater, taxonomy: str | Path | Taxonomy | None, mapping: MappingGiven
+    rater: Rater, taxonomy: str | Path | Taxonomy | None, mapping: MappingGiven
 ) -> LabelTable:
     """Find out what the labels of a rater become.
 
@@ -62,18 +62,18 @@ def label_table(
     Examples
     --------
     >>> own = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
-    >>> found = label_table(FaceRater("x", lambda pictures: [], labels=own), "ekman", None)
+    >>> found = label_table(Rater("x", lambda pictures: [], labels=own), "ekman", None)
     >>> found.sources["joy"], dict(found.unmapped)
     (('happy',), {'neutral': 'no label of taxonomy ekman has this name'})
-    >>> label_table(FaceRater("x", lambda pictures: [], labels=own[3:]), "ekman", None)
+    >>> label_table(Rater("x", lambda pictures: [], labels=own[3:]), "ekman", None)
     Traceback (most recent call last):
-    affectlab.InputError: face rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
+    affectlab.InputError: rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
 labels have a name there, and nothing says what becomes anger, disgust and fear; expected a \
 mapping of your own (--label-map)
     """
     if mapping is None and taxonomy is None:
         return LabelTable(None, {label: (label,) for label in rater.labels}, {}, "")
-    where = f"face rater {rater.name!r}"
+    where = f"rater {rater.name!r}"
     if isinstance(mapping, LabelMapping):
         return _of_mapping_given(mapping, rater)
     if isinstance(mapping, str | Path):
@@ -85,12 +85,12 @@ mapping of your own (--label-map)
     return _known(rater, load_taxonomy(taxonomy), where)
 
 
-def _own(rater: FaceRater, name: str) -> Taxonomy:
+def _own(rater: Rater, name: str) -> Taxonomy:
     """Give the labels of a rater as a taxonomy."""
     return Taxonomy.from_labels(rater.labels, name=name)
 
 
-def _of_mapping_given(mapping: LabelMapping, rater: FaceRater) -> LabelTable:
+def _of_mapping_given(mapping: LabelMapping, rater: Rater) -> LabelTable:
     """Look the rater's labels up in a mapping whose source knows all of them."""
     known = {label: mapping.source.name_of(label) for label in rater.labels}
     targets = {own: mapping.targets[name] for own, name in known.items() if name in mapping.targets}
@@ -98,7 +98,7 @@ def _of_mapping_given(mapping: LabelMapping, rater: FaceRater) -> LabelTable:
     return _sorted(mapping.target, targets, left, mapping.provenance or "a mapping given")
 
 
-def _of_file(rater: FaceRater, taxonomy: str | Path | Taxonomy | None, path: Path) -> LabelTable:
+def _of_file(rater: Rater, taxonomy: str | Path | Taxonomy | None, path: Path) -> LabelTable:
     from affectlab.core.files.toml import read_toml
     from affectlab.taxonomy import MappingFile
 
@@ -115,7 +115,7 @@ def _of_file(rater: FaceRater, taxonomy: str | Path | Taxonomy | None, path: Pat
 
 
 def _of_names(
-    rater: FaceRater, taxonomy: Taxonomy, mapping: Mapping[str, str], where: str
+    rater: Rater, taxonomy: Taxonomy, mapping: Mapping[str, str], where: str
 ) -> LabelTable:
     check_choices("label", mapping, rater.labels, f"{where}: the mapping")
     targets = {label: taxonomy.name_of(mapping[label]) for label in mapping}
@@ -127,7 +127,7 @@ def _of_mapping(mapping: LabelMapping, by: str) -> LabelTable:
     return _sorted(mapping.target, mapping.targets, mapping.reasons, by)
 
 
-def _known(rater: FaceRater, taxonomy: Taxonomy, where: str) -> LabelTable:
+def _known(rater: Rater, taxonomy: Taxonomy, where: str) -> LabelTable:
     """Use what is known of the rater's labels, a built-in mapping, or the names themselves."""
     spoken = rater.spoken
     if spoken is not None:
@@ -144,10 +144,10 @@ def _known(rater: FaceRater, taxonomy: Taxonomy, where: str) -> LabelTable:
                 else:
                     targets[own] = target
             return _sorted(taxonomy, targets, left, f"affectlab, by way of {via.name}")
-    named = {label: taxonomy.name_of(label) for label in rater.labels if label in taxonomy}
+    named = _by_words(rater, taxonomy)
     lacking = [label for label in taxonomy.labels if label not in named.values()]
-    # Names decide where they leave out nothing on one side; in between, what the others become is
-    # for somebody to say, and not to be found out after all pictures were paid for.
+    # Words decide where they leave out nothing on one side; in between, what the others become is
+    # for somebody to say, and not to be found out after all stimuli were paid for.
     if lacking and len(named) < len(rater.labels):
         labels = joined([shown(label) for label in lacking[:8]])
         more = f" and {len(lacking) - 8:,} more" if len(lacking) > 8 else ""
@@ -158,7 +158,24 @@ def _known(rater: FaceRater, taxonomy: Taxonomy, where: str) -> LabelTable:
         )
     reason = f"no label of taxonomy {taxonomy.name} has this name"
     left = {label: reason for label in rater.labels if label not in named}
-    return _sorted(taxonomy, named, left, "names of labels")
+    other = [f"{own} → {label}" for own, label in named.items() if own.casefold() != label.casefold()]
+    by = f"names of labels, and words: {', '.join(other)}" if other else "names of labels"
+    return _sorted(taxonomy, named, left, by)
+
+
+def _by_words(rater: Rater, taxonomy: Taxonomy) -> dict[str, str]:
+    """Find labels by their names, forms of these and synonyms."""
+    from affectlab.analysis.reactions import map_emotions
+
+    named = {label: taxonomy.name_of(label) for label in rater.labels if label in taxonomy}
+    others = [label for label in rater.labels if label not in named and label.strip()]
+    if others:
+        mapped = map_emotions([label.replace("_", " ") for label in others], taxonomy)
+        for label in others:
+            target = mapped.label_of.get(label.replace("_", " "))
+            if target is not None and target not in named.values():
+                named[label] = target
+    return named
 
 
 def _built_in(source: Taxonomy, target: Taxonomy) -> LabelMapping | None:

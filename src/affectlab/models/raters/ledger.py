@@ -1,4 +1,4 @@
-"""Answers of a face rater on disk: written as they come, found again by the bytes of a picture."""
+"""Answers of a rater on disk: written as they come, found again by the content of a stimulus."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.models.ask import LineFile
-from affectlab.models.raters.rater import FaceAnswer, FaceRater, Notes
+from affectlab.models.raters.rater import Answer, Rater, Notes
 
-__all__ = ["FaceLedger"]
+__all__ = ["AnswerLedger"]
 
 LEDGER = "ledger.jsonl"
-SCHEMA = "affectlab/face-ledger/1"
+SCHEMA = "affectlab/answers/1"
 _FAILURES = frozenset({"transport", "rejected"})
-"""Outcomes that are no answers: whoever was asked has not looked at the picture."""
+"""Outcomes that are no answers: whoever was asked has not looked at the stimulus."""
 
 
-class FaceLedger:
-    """Answers by picture, in the file ``ledger.jsonl`` of a folder; without a folder in memory.
+class AnswerLedger:
+    """Answers by stimulus, in the file ``ledger.jsonl`` of a folder; without a folder in memory.
 
-    A picture is known by the hash of its bytes, so that a copy under another name is not asked
+    A stimulus is known by the hash of its content, so that a copy under another name is not asked
     about again. Answers of another rater, version or setting stay where they are and do not count.
     Failures of the transport, rejections, and whatever a rater raised are no answers: such a
-    picture is asked about again. A picture is written down before anybody is asked about it, so
+    stimulus is asked about again. A stimulus is written down before anybody is asked about it, so
     that the next run knows what was in flight when this one ended. No key is ever written, and
     nobody else writes there meanwhile.
 
@@ -40,7 +40,7 @@ class FaceLedger:
         When the folder holds another kind of ledger, or another run uses it.
     """
 
-    def __init__(self, folder: Path | None, rater: FaceRater, again: Collection[str] = ()) -> None:
+    def __init__(self, folder: Path | None, rater: Rater, again: Collection[str] = ()) -> None:
         self._rater = rater
         self._again = _FAILURES | set(again)
         self._end = f":{rater.fingerprint}"
@@ -50,8 +50,8 @@ class FaceLedger:
         self.n_broken = 0
         """Lines that could not be read; what they held is asked about again."""
         self.in_flight: tuple[str, ...] = ()
-        """Pictures that this rater was asked about when an earlier run ended, and that it has not
-        answered about since: stimuli."""
+        """Stimuli that this rater was asked about when an earlier run ended, and that it has not
+        answered about since."""
         if self._file is not None:
             self.n_broken = self._file.n_broken
             self.in_flight = tuple(
@@ -65,22 +65,22 @@ class FaceLedger:
                 else:
                     self.n_broken += 1
 
-    def __enter__(self) -> FaceLedger:
+    def __enter__(self) -> AnswerLedger:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 
-    def get(self, sha256: str) -> FaceAnswer | None:
-        """Give the answer about a picture, None where it is to be asked about."""
+    def get(self, sha256: str) -> Answer | None:
+        """Give the answer about a stimulus, None where it is to be asked about."""
         held = self._records.get(sha256 + self._end, {}).get("answer")
         if held is None or held["outcome"] in self._again:
             return None
-        return FaceAnswer(**held)
+        return Answer(**held)
 
     def ask(self, stimuli: Mapping[str, str]) -> None:
-        """Write down which pictures are about to be asked about: stimuli by hash."""
+        """Write down which stimuli are about to be asked about, by hash."""
         if self._file is not None:
             with self._lock:
                 self._file.ask(
@@ -91,13 +91,16 @@ class FaceLedger:
                 )
 
     def withdraw(self, sha256: str) -> None:
-        """Write down that nobody was asked about a picture after all."""
+        """Write down that nobody was asked about a stimulus after all."""
         if self._file is not None:
             with self._lock:
                 self._file.withdraw({"key": sha256 + self._end})
 
-    def put(self, sha256: str, answer: FaceAnswer) -> None:
-        """Keep an answer, and write it down at once."""
+    def put(self, *answers: tuple[str, Answer]) -> None:
+        """Keep answers by hash, and write them down at once."""
+        self._write(*((sha256, self._record(sha256, answer)) for sha256, answer in answers))
+
+    def _record(self, sha256: str, answer: Answer) -> dict[str, Any]:
         held: dict[str, Any] = {
             "outcome": answer.outcome,
             "scores": dict(answer.scores),
@@ -110,24 +113,27 @@ class FaceLedger:
         if answer.outcome == "transport" and state is not None:
             # The job that was handed in is still there to be asked for.
             record["state"] = state
-        self._write(sha256, record)
+        return record
 
     def notes(self, sha256: str, stimulus: str) -> Notes:
-        """Give the notes on a picture that is being asked about."""
+        """Give the notes on a stimulus that is being asked about."""
         state = self._records.get(sha256 + self._end, {}).get("state")
         return Notes(
             state,
-            lambda new: self._write(sha256, {"state": new}),
+            lambda new: self._write((sha256, {"state": new})),
             lambda: self.ask({sha256: stimulus}),
         )
 
-    def _write(self, sha256: str, record: Mapping[str, Any]) -> None:
-        line = {"key": sha256 + self._end, "rater": self._rater.name, **record}
-        # Pictures are asked about by several threads.
+    def _write(self, *records: tuple[str, Mapping[str, Any]]) -> None:
+        lines = [
+            {"key": sha256 + self._end, "rater": self._rater.name, **record}
+            for sha256, record in records
+        ]
+        # Stimuli are asked about by several threads.
         with self._lock:
-            self._records[line["key"]] = line
+            self._records |= {line["key"]: line for line in lines}
             if self._file is not None:
-                self._file.add(line)
+                self._file.add(*lines)
 
 
 def _is_record(line: Mapping[str, Any]) -> bool:
@@ -138,7 +144,7 @@ def _is_record(line: Mapping[str, Any]) -> bool:
     if held is None:
         return state is not None
     try:
-        answer = FaceAnswer(**held)
+        answer = Answer(**held)
     except (TypeError, InputError):
         return False
     return (

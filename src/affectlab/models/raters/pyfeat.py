@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from affectlab.core.errors import InputError, MissingDependencyError, check_choice
-from affectlab.models.raters.rater import Face, FaceRater, Spoken
+from affectlab.models.raters.rater import Face, Rater, Spoken
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -40,7 +40,7 @@ def pyfeat_rater(
     device: str = "cpu",
     threshold: float = 0.5,
     batch: int = 8,
-) -> FaceRater:
+) -> Rater:
     """Make a rater of py-feat, whose detector finds faces and scores seven emotions.
 
     Follows the interface of py-feat 2.1 (``Detectorv2`` and ``Detectorv1``, ``detect(files,
@@ -65,21 +65,21 @@ def pyfeat_rater(
     MissingDependencyError
         When py-feat is not installed.
     """
-    check_choice("detector", detector, _DETECTORS, "face rater 'pyfeat'")
+    check_choice("detector", detector, _DETECTORS, "rater 'pyfeat'")
     if not 0 <= threshold <= 1:
-        raise InputError(f"face rater 'pyfeat': threshold = {threshold}; expected 0 to 1")
+        raise InputError(f"rater 'pyfeat': threshold = {threshold}; expected 0 to 1")
     try:
         feat = import_module("feat")
     except ImportError as missing:
         raise MissingDependencyError(
-            f"face rater 'pyfeat' needs py-feat, which cannot be imported ({missing}); install it "
+            f"rater 'pyfeat' needs py-feat, which cannot be imported ({missing}); install it "
             "with: pip install py-feat"
         ) from None
     kind = getattr(feat, _DETECTORS[detector], None)
     version = str(getattr(feat, "__version__", ""))
     if kind is None:
         raise InputError(
-            f"face rater 'pyfeat': py-feat {version} has no {_DETECTORS[detector]}; expected "
+            f"rater 'pyfeat': py-feat {version} has no {_DETECTORS[detector]}; expected "
             "version 2.1 or later"
         )
     # Who a face belongs to is not asked, and the embedding that would tell is not made.
@@ -91,7 +91,7 @@ def pyfeat_rater(
     def rate(pictures: Sequence[Image.Image]) -> list[list[Face]]:
         return _rated(found, labels, threshold, pictures)
 
-    return FaceRater(
+    return Rater(
         "pyfeat",
         rate,
         labels,

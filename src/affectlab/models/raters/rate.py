@@ -1,10 +1,11 @@
-"""Ratings by a face rater."""
+"""Ratings by any model: the one door through which models become raters."""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +16,24 @@ from affectlab.core.files.csv import write_data_csv
 from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.ask import in_flight_sentence
-from affectlab.models.images import find_images
 from affectlab.models.outcomes import again_outcomes
 from affectlab.models.raters.label_table import LabelTable, MappingGiven, label_table
-from affectlab.models.raters.rater import FaceRater, RatesFaces
-from affectlab.models.raters.registry import load_face_rater
-from affectlab.models.raters.run import FaceRun, OnBad, Progress, ask_about
+from affectlab.models.raters.own import own_model, rate_own
+from affectlab.models.raters.rater import Rater, Rates
+from affectlab.models.raters.registry import has_no_labels, load_rater
+from affectlab.models.raters.run import OnBad, Progress, RaterRun, ask_about
+from affectlab.models.raters.stimuli import find_stimuli, kind_of_stimuli
 from affectlab.ratings import Ratings
-from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = [
     "ANSWERS",
     "RATINGS",
     "BrokenLedgerWarning",
     "InFlightWarning",
-    "UnreadImageWarning",
-    "rate_faces",
+    "RaterNote",
+    "UnreadStimulusWarning",
+    "rate",
 ]
 
 RATINGS, ANSWERS = "ratings.parquet", "answers.csv"
@@ -41,70 +44,83 @@ class BrokenLedgerWarning(UserWarning):
 
 
 class InFlightWarning(UserWarning):
-    """A run ended while somebody was asked about pictures, and no answer came."""
+    """A run ended while somebody was asked about stimuli, and no answer came."""
 
 
-class UnreadImageWarning(UserWarning):
-    """Some image files could not be read and were left out."""
+class UnreadStimulusWarning(UserWarning):
+    """Some stimuli could not be read and were left out."""
 
 
-def rate_faces(
-    images: str | Path | Iterable[Any],
-    rater: str | FaceRater | RatesFaces,
+class RaterNote(UserWarning):
+    """What a rater says of its run, such as how many texts were cut."""
+
+
+def rate(
+    model: str | Rater | Rates,
+    stimuli: str | Path | Iterable[Any],
     taxonomy: str | Path | Taxonomy | None = None,
     label_map: MappingGiven = None,
     path: str | Path | None = None,
     *,
+    rater: str | None = None,
     on_bad: OnBad = "raise",
     patience: Count = 5,
     again: Collection[str] | str = (),
     progress: Progress | None = None,
     **settings: Any,
 ) -> Ratings:
-    """Let a model that is installed, or a service, rate the faces in images.
+    """Let any model rate texts, pictures or sounds: one's own, a published one, a function.
 
-    A picture in which no face was found gets no values and the outcome ``empty``; one that the
-    rater could not work on ``rejected``; scores that are missing or off the scale
+    A picture in which no face was found gets no values and the outcome ``empty``; a stimulus that
+    the model could not work on ``rejected``; scores that are missing or off the scale
     ``schema_invalid``. None of these is a rating of 0. Of several faces the largest counts.
 
     Parameters
     ----------
-    images
-        What :func:`affectlab.models.images.find_images` takes: a folder, a table or a list.
-    rater
-        See :func:`load_face_rater`.
+    model
+        A folder that affectlab has trained, or whatever :func:`load_rater` takes: a checkpoint of
+        transformers, a package or service by its name, a file of skops, ``module:function``, a
+        function.
+    stimuli
+        Pictures and sounds: a folder, a table with the columns stimulus and file, or a list. Texts:
+        a table with a column text, ratings of texts, a ``.txt`` file, or a list.
     taxonomy
-        Taxonomy whose labels the ratings are to have. None: the rater's own labels.
+        Taxonomy whose labels the ratings are to have, and what a model without labels of its own
+        looks for. None: the model's own labels.
     label_map
-        How the rater's labels become those of the taxonomy: a TOML file as
+        How the model's labels become those of the taxonomy: a TOML file as
         :func:`affectlab.taxonomy.map_labels` reads it, whose source is the name of the rater; or
         a dict of labels. None: what affectlab knows of the rater, through its built-in mappings;
-        else labels of the same name, where all of the rater's or all of the taxonomy's have one.
-        Labels that lead nowhere are left out, which the table of raters says.
+        else names, forms of them and synonyms (*happy* is joy), where all of the model's or all of
+        the taxonomy's labels are found so. Labels that lead nowhere are left out, which the table
+        of raters says.
     path
-        Where pictures are written down before they are asked about, and answers as they come
-        (``ledger.jsonl``), so that an interrupted run goes on: a picture with an answer is not
+        Folder where stimuli are written down before they are asked about, and answers as they come
+        (``ledger.jsonl``), so that an interrupted run goes on: a stimulus with an answer is not
         asked about again, and one that was in flight when a run was killed is, with a warning;
-        with ``ratings.parquet`` and ``answers.csv``, a row for each picture with its outcome and
-        the faces found. None: nothing is kept.
+        with ``answers.csv``, a row for each stimulus with its outcome and the faces found. None:
+        nothing is kept. Models of affectlab compute anew.
+    rater
+        Name of the rater; by default that of the model.
     on_bad
-        ``"raise"`` at the first file that is no image, or ``"set_aside"``: left out, with a
+        ``"raise"`` at the first stimulus that cannot be read, or ``"set_aside"``: left out, with a
         warning.
     patience
-        Pictures in a row without a usable answer after which the work stops; that nobody was found
+        Stimuli in a row without a usable answer after which the work stops; that nobody was found
         in a picture is an answer.
     again
         Outcomes that are asked about again although they are in the folder, such as
         ``schema_invalid``; ``transport`` and ``rejected`` always are.
     progress
-        Called with a text, the pictures done and all that are to be asked about.
+        Called with a text, the stimuli done and all that are to be asked about.
     **settings
-        Settings of a rater by name.
+        Of the kind of model, such as ``batch`` of a checkpoint, ``level`` of a text model,
+        ``intervals`` of heads.
 
     Returns
     -------
     Ratings
-        One row per picture and label, on the rater's scale. ``rater_kind`` is model; the rater's
+        One row per stimulus and label, on the model's scale. ``rater_kind`` is model; the rater's
         ``version``, ``settings`` (JSON), ``labels_by`` and ``left_out`` are attributes. Answers
         have ``outcome``, ``faces`` (how many were found, null where none are looked for) and
         ``retries``.
@@ -112,7 +128,7 @@ def rate_faces(
     Raises
     ------
     InputError
-        When images, rater or folder cannot be used, or nothing says what the rater's labels become
+        When stimuli, model or folder cannot be used, or nothing says what the model's labels become
         in the taxonomy, before anybody is asked; another run uses the folder; the key is
         missing or wrong; or `patience` is at an end, after all was written down.
     MissingDependencyError
@@ -120,23 +136,33 @@ def rate_faces(
 
     Examples
     --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from affectlab.simulate import face_specs, save_faces
-    >>> bright = FaceRater(
-    ...     "bright", lambda faces: [{"Happy": face.getpixel((0, 0))[0] / 255} for face in faces],
-    ...     labels=("Happy",),
-    ... )
-    >>> with TemporaryDirectory() as place:
-    ...     _ = save_faces(Path(place), face_specs(2, ["joy"]), size=32)
-    ...     found = rate_faces(place, bright, "ekman")
-    >>> found.label_names, found.rater_kinds, str(found.scale)
-    (('joy',), ('model',), 'interval 0 to 1')
+    >>> def cheerful(texts):
+    ...     return [{"happy": float("happy" in text), "sad": 0.0} for text in texts]
+    >>> found = rate(cheerful, ["so happy for you", "oh no"])
+    >>> found.label_names, found.rater_names, found.to_frame()["value"].to_list()
+    (('happy', 'sad'), ('cheerful',), [1.0, 0.0, 0.0, 0.0])
     """
-    loaded = load_face_rater(rater, **settings)
+    kind = own_model(model) if isinstance(model, str) else None
+    if kind is not None:
+        ratings, notes = rate_own(
+            kind,
+            str(model),
+            stimuli,
+            settings,
+            rater=rater,
+            set_aside=on_bad == "set_aside",
+            progress=progress,
+        )
+        for note in notes:
+            warnings.warn(note, RaterNote, stacklevel=2)
+        return ratings
+    loaded = _loaded(model, stimuli, taxonomy, settings)
+    if rater is not None:
+        loaded = replace(loaded, name=rater)
     table = label_table(loaded, taxonomy, label_map)
     place = None if path is None else _made(Path(path))
     run = ask_about(
-        find_images(images),
+        find_stimuli(stimuli, loaded.takes, set_aside=on_bad == "set_aside"),
         loaded,
         place,
         on_bad=on_bad,
@@ -144,34 +170,52 @@ def rate_faces(
         again=again_outcomes(again),
         progress=progress,
     )
+    _warn(run, loaded, path)
+    if not run.stimuli:
+        raise InputError(f"no {loaded.noun} could be read; expected at least one")
+    if place is not None:
+        _answers(run).pipe(write_data_csv, place / ANSWERS)
+    return as_ratings(run, loaded, table)
+
+
+def _loaded(
+    model: str | Rater | Rates, stimuli: Any, taxonomy: Any, settings: dict[str, Any]
+) -> Rater:
+    """Load a rater; one that has no labels looks for those of the taxonomy."""
+    given = dict(settings)
+    if callable(model) and not isinstance(model, Rater) and not hasattr(model, "takes"):
+        given.setdefault("takes", kind_of_stimuli(stimuli))
+    if taxonomy is not None and "labels" not in given and isinstance(model, str):
+        if has_no_labels(model):
+            given["labels"] = load_taxonomy(taxonomy).labels
+    return load_rater(model, **given)
+
+
+def _warn(run: RaterRun, rater: Rater, path: str | Path | None) -> None:
+    """Say what a reader of the ratings should know of the run."""
     if run.n_broken:
         warnings.warn(
             f"{path}: {plural(run.n_broken, 'line')} of the ledger could not be read, as a run "
             "that was killed leaves one; what they held was asked about again",
             BrokenLedgerWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    if run.in_flight:
+    if run.in_flight and rater.ask is not None:
         warnings.warn(
-            f"{in_flight_sentence(run.in_flight, 'picture')}; those of this run were asked about "
+            f"{in_flight_sentence(run.in_flight, rater.noun)}; those of this run were asked about "
             "again, and a service may bill both",
             InFlightWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if run.unread:
         warnings.warn(
-            f"{plural(len(run.unread), 'image')} could not be read and left out: "
+            f"{plural(len(run.unread), rater.noun)} could not be read and left out: "
             f"{run.unread[0][1]}",
-            UnreadImageWarning,
-            stacklevel=2,
+            UnreadStimulusWarning,
+            stacklevel=3,
         )
-    if not run.files:
-        raise InputError("no image could be read; expected at least one")
-    ratings = as_ratings(run, loaded, table)
-    if place is not None:
-        _answers(run).pipe(write_data_csv, place / ANSWERS)
-        ratings.write(place / RATINGS)
-    return ratings
+    for note in rater.notes() if rater.notes is not None else ():
+        warnings.warn(note, RaterNote, stacklevel=3)
 
 
 def _made(folder: Path) -> Path:
@@ -182,24 +226,31 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def as_ratings(run: FaceRun, rater: FaceRater, table: LabelTable) -> Ratings:
-    """Make ratings of answers: a row per picture and label, without a value where there is none."""
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("stimulus", "label", "value", "outcome", "faces", "retries")
+def as_ratings(run: RaterRun, rater: Rater, table: LabelTable) -> Ratings:
+    """Make ratings of answers: a row per stimulus and label, without a value where there is none."""
+    labels = list(table.sources) or list(
+        dict.fromkeys(label for answer in run.answers for label in answer.scores)
+    )
+    rows: list[tuple[Any, ...]] = []
+    for one, answer in zip(run.stimuli, run.answers, strict=True):
+        values: dict[str, float | None] = (
+            dict(table.values(answer.scores, rater))
+            if answer.outcome == "ok"
+            else dict.fromkeys(labels)
+        )
+        said = (answer.outcome, answer.faces, answer.retries)
+        rows += [(one.stimulus, label, value, *said) for label, value in values.items()]
+    schema = {
+        "stimulus": pl.String,
+        "label": pl.String,
+        "value": pl.Float64,
+        "outcome": pl.String,
+        "faces": pl.Int64,
+        "retries": pl.Int64,
     }
-    for file, answer in zip(run.files, run.answers, strict=True):
-        if answer.outcome == "ok":
-            values: dict[str, float | None] = dict(table.values(answer.scores, rater))
-        else:
-            values = dict.fromkeys(table.sources)
-        columns["stimulus"] += [file.stimulus] * len(values)
-        columns["label"] += list(values)
-        columns["value"] += list(values.values())
-        columns["outcome"] += [answer.outcome] * len(values)
-        columns["faces"] += [answer.faces] * len(values)
-        columns["retries"] += [answer.retries] * len(values)
-    kinds = {"value": pl.Float64, "faces": pl.Int64, "retries": pl.Int64}
-    frame = pl.DataFrame(columns, schema_overrides=kinds)
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    if rater.takes == "text":
+        frame = frame.drop("faces")
     about = {
         "rater": [rater.name],
         "rater_kind": ["model"],
@@ -212,18 +263,27 @@ def as_ratings(run: FaceRun, rater: FaceRater, table: LabelTable) -> Ratings:
         frame.with_columns(rater=pl.lit(rater.name)),
         scale=rater.scale,
         raters=pl.DataFrame(about),
+        stimuli=_stimuli(run, rater),
         taxonomy=table.taxonomy,
         source=rater.name,
     )
 
 
-def _answers(run: FaceRun) -> pl.DataFrame:
-    """Give a row for each file: what became of it, and why."""
+def _stimuli(run: RaterRun, rater: Rater) -> pl.DataFrame | None:
+    """Give the texts that were rated."""
+    if rater.takes != "text":
+        return None
+    held = {"stimulus": [one.stimulus for one in run.stimuli], "text": [one.load() for one in run.stimuli]}
+    return pl.DataFrame(held, schema={"stimulus": pl.String, "text": pl.String})
+
+
+def _answers(run: RaterRun) -> pl.DataFrame:
+    """Give a row for each stimulus: what became of it, and why."""
     rows = [
-        (file.stimulus, answer.outcome, answer.faces, answer.retries, answer.problem)
-        for file, answer in zip(run.files, run.answers, strict=True)
+        (one.stimulus, answer.outcome, answer.faces, answer.retries, answer.problem)
+        for one, answer in zip(run.stimuli, run.answers, strict=True)
     ]
-    rows += [(file.stimulus, "not asked", None, 0, problem) for file, problem in run.unread]
+    rows += [(one.stimulus, "not asked", None, 0, problem) for one, problem in run.unread]
     schema = {
         "stimulus": pl.String,
         "outcome": pl.String,

@@ -1,4 +1,4 @@
-"""What a face rater is: a function from pictures to scores, with a name, labels and a scale."""
+"""What a rater is: a function from stimuli to scores, with a name, labels and a scale."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from PIL import Image
 
 from affectlab.core.errors import InputError, check_choice, check_once
-from affectlab.core.words import shown
+from affectlab.core.words import plural, shown
 from affectlab.evaluation import OUTCOMES
 from affectlab.ratings import Scale
 
 __all__ = [
     "Face",
-    "FaceAnswer",
-    "FaceRater",
+    "Answer",
+    "Rater",
     "Judged",
     "Notes",
-    "RatesFaces",
+    "Rates",
     "Spoken",
     "answer_of",
     "judge",
@@ -55,8 +55,8 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
-class FaceAnswer:
-    """What a rater said about one picture.
+class Answer:
+    """What a rater said about one stimulus.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class FaceAnswer:
 
     Examples
     --------
-    >>> FaceAnswer("empty", problem="no face found").scores
+    >>> Answer("empty", problem="no face found").scores
     {}
     """
 
@@ -84,10 +84,14 @@ class FaceAnswer:
 
 
 Judged: TypeAlias = Any
-"""What a rater gives for a picture: scores by label; a list of :class:`Face`, of which the largest
-counts; a :class:`FaceAnswer`; or an exception, where it could not rate this one."""
-RatesFaces: TypeAlias = Callable[[Sequence[Image.Image]], Sequence[Judged]]
-"""Rates pictures (upright, RGB), and gives something for each, in their order."""
+"""What a rater gives for a stimulus: scores by label; a list of :class:`Face`, of which the largest
+counts; an :class:`Answer`; or an exception, where it could not rate this one."""
+Rates: TypeAlias = Callable[[Sequence[Any]], Sequence[Judged]]
+"""Rates stimuli, and gives something for each, in their order: pictures (upright, RGB), texts, or
+sounds (:class:`affectlab.models.raters.Sound`)."""
+Takes: TypeAlias = Literal["image", "text", "sound"]
+NOUNS: Mapping[Takes, str] = {"image": "picture", "text": "text", "sound": "sound"}
+"""What one stimulus of each kind is called."""
 
 
 class Notes:
@@ -142,35 +146,37 @@ class Spoken:
 
 
 @dataclass(frozen=True, eq=False)
-class FaceRater:
-    """A function from pictures to scores, with all that a table of ratings says of it.
+class Rater:
+    """A function from stimuli to scores, with all that a table of ratings says of it.
 
     Raises
     ------
     InputError
-        When the name is empty, labels are missing or stand twice, the scale has no bounds, or a
-        number is below 1.
+        When the name is empty, labels are missing or stand twice, the scale is none of numbers, or
+        a number is below 1.
 
     Examples
     --------
     >>> from PIL import Image
-    >>> calm = FaceRater("calm", lambda pictures: [{"joy": 0.5} for _ in pictures], labels=("joy",))
+    >>> calm = Rater("calm", lambda pictures: [{"joy": 0.5} for _ in pictures], labels=("joy",))
     >>> calm([Image.new("RGB", (8, 8))])
     [{'joy': 0.5}]
     """
 
     name: str
-    rate: RatesFaces
+    rate: Rates
     labels: tuple[str, ...]
-    """Labels that it scores, in its own spelling."""
+    """Labels that it scores, in its own spelling; empty, with `others`, where the answers tell."""
+    takes: Takes = "image"
+    """What it rates."""
     version: str = ""
-    """Changes when the same picture gets other scores."""
+    """Changes when the same stimulus gets other scores."""
     scale: str = "0-1 interval"
     """Scale of the scores, as :meth:`affectlab.ratings.Scale.parse` reads it."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """What decides about the scores beside the picture; never a key."""
+    """What decides about the scores beside the stimulus; never a key."""
     batch: int = 1
-    """Pictures that it is given at a time."""
+    """Stimuli that it is given at a time."""
     complete: bool = True
     """Whether an answer must score all labels; where not, labels may be left out of an answer, and
     what is left out is unknown, not 0."""
@@ -181,8 +187,8 @@ class FaceRater:
     """How scores of labels that become one are joined; ``"sum"`` is for shares that add up to 1."""
     spoken: Spoken | None = None
     """What its labels are in a taxonomy of affectlab, where that is known."""
-    ask: Callable[[Image.Image, Notes], Judged] | None = None
-    """Rates one picture in several steps that are noted down, so that an interrupted run goes on
+    ask: Callable[[Any, Notes], Judged] | None = None
+    """Rates one stimulus in several steps that are noted down, so that an interrupted run goes on
     with a job that was handed in; None for raters that answer at once."""
     finish: Callable[[], None] | None = None
     """Called when a run is over, to close what was opened for it."""
@@ -190,22 +196,34 @@ class FaceRater:
     """Called from another thread when a run ends before its time: `ask` is to wait no longer, and
     to try nothing again."""
     concurrency: int = 1
-    """Pictures that are asked about at the same time, where there is `ask`."""
+    """Stimuli that are asked about at the same time, where there is `ask`."""
+    notes: Callable[[], Sequence[str]] | None = None
+    """What is to be said of the run when it is over, such as how many texts were cut."""
 
     def __post_init__(self) -> None:
         if not self.name.strip():
-            raise InputError("a face rater needs a name, got none")
-        where = f"face rater {self.name!r}"
-        if not self.labels:
+            raise InputError("a rater needs a name, got none")
+        where = f"rater {self.name!r}"
+        if not self.labels and not self.others:
             raise InputError(f"{where}: no labels; expected those that it scores")
         check_once("label", self.labels, where)
-        scale = Scale.parse(self.scale)
-        if scale.categories or scale.low is None or scale.high is None:
-            raise InputError(f"{where}: scale {self.scale!r}; expected numbers with two bounds")
+        if self.levels.categories or self.levels.kind == "text":
+            raise InputError(f"{where}: scale {self.scale!r}; expected one of numbers")
+        check_choice("stimuli", self.takes, tuple(NOUNS), where)
         for name in ("batch", "concurrency"):
             if getattr(self, name) < 1:
                 raise InputError(f"{where}: {name} = {getattr(self, name)}; expected 1 or more")
         check_choice("way to join scores", self.join, ("max", "sum"), where)
+
+    @cached_property
+    def levels(self) -> Scale:
+        """The scale, parsed."""
+        return Scale.parse(self.scale)
+
+    @property
+    def noun(self) -> str:
+        """What one of its stimuli is called."""
+        return NOUNS[self.takes]
 
     @property
     def fingerprint(self) -> str:
@@ -214,9 +232,9 @@ class FaceRater:
         text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def __call__(self, pictures: Sequence[Image.Image]) -> Sequence[Judged]:
-        """Rate some pictures."""
-        return self.rate(pictures)
+    def __call__(self, stimuli: Sequence[Any]) -> Sequence[Judged]:
+        """Rate some stimuli."""
+        return self.rate(stimuli)
 
 
 # From whatever a rater gives to an answer that a table of ratings can hold.
@@ -225,29 +243,31 @@ class FaceRater:
 _LONGEST = 300
 
 
-def judge(rater: FaceRater, pictures: Sequence[Image.Image]) -> list[FaceAnswer]:
-    """Have pictures rated; where that fails, an answer says why.
+def judge(rater: Rater, stimuli: Sequence[Any]) -> list[Answer]:
+    """Have stimuli rated; where that fails, an answer says why.
 
-    A batch that fails as a whole is rated one by one, so that one picture cannot take others along.
+    A batch that fails as a whole is rated in halves, so that one stimulus cannot take others along,
+    and what is too much at once for the memory is tried in smaller parts.
     """
     try:
-        given = list(rater(pictures))
-        if len(given) != len(pictures):
-            raise ValueError(f"gave {len(given)} answers for {len(pictures)} pictures")
-    # A rater is anybody's code: whatever it raises is recorded with the picture.
+        given = list(rater(stimuli))
+        if len(given) != len(stimuli):
+            raise ValueError(f"gave {len(given)} answers for {plural(len(stimuli), rater.noun)}")
+    # A rater is anybody's code: whatever it raises is recorded with the stimulus.
     except Exception as problem:  # noqa: BLE001
-        if len(pictures) == 1:
+        if len(stimuli) == 1:
             return [answer_of(problem, rater)]
-        return [one for picture in pictures for one in judge(rater, [picture])]
+        half = (len(stimuli) + 1) // 2
+        return [*judge(rater, stimuli[:half]), *judge(rater, stimuli[half:])]
     return [answer_of(one, rater) for one in given]
 
 
-def answer_of(judged: Judged, rater: FaceRater) -> FaceAnswer:
+def answer_of(judged: Judged, rater: Rater) -> Answer:
     """Give what a rater gave for a picture as an answer.
 
     Examples
     --------
-    >>> rater = FaceRater("x", lambda pictures: [[] for _ in pictures], labels=("joy",))
+    >>> rater = Rater("x", lambda pictures: [[] for _ in pictures], labels=("joy",))
     >>> answer_of([], rater).problem
     'no face found'
     >>> two = [Face({"joy": 0.1}, (0, 0, 5, 5)), Face({"joy": 0.7}, (0, 0, 9, 9))]
@@ -257,8 +277,8 @@ def answer_of(judged: Judged, rater: FaceRater) -> FaceAnswer:
     'schema_invalid'
     """
     if isinstance(judged, Exception):
-        return FaceAnswer("rejected", problem=said(judged))
-    if isinstance(judged, FaceAnswer):
+        return Answer("rejected", problem=said(judged))
+    if isinstance(judged, Answer):
         if judged.outcome != "ok":
             return judged
         return _checked(judged.scores, judged.faces, judged.retries, rater)
@@ -267,9 +287,9 @@ def answer_of(judged: Judged, rater: FaceRater) -> FaceAnswer:
     faces = list(judged) if isinstance(judged, Sequence) and not isinstance(judged, str) else None
     if faces is None or not all(isinstance(face, Face) for face in faces):
         kind = type(judged).__name__
-        return FaceAnswer("unparseable", problem=f"gave {kind}; expected scores or faces")
+        return Answer("unparseable", problem=f"gave {kind}; expected scores or faces")
     if not faces:
-        return FaceAnswer("empty", faces=0, problem="no face found")
+        return Answer("empty", faces=0, problem="no face found")
     return _checked(largest(faces).scores, len(faces), 0, rater)
 
 
@@ -288,28 +308,33 @@ def said(problem: BaseException) -> str:
     return f"{kind}: {text}"[:_LONGEST] if text else kind
 
 
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    # A whole number may be too large for any scale.
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
 def _checked(
-    given: Mapping[str, Any], faces: int | None, retries: int, rater: FaceRater
-) -> FaceAnswer:
-    scale = Scale.parse(rater.scale)
-    scores: dict[str, float] = {}
+    given: Mapping[str, Any], faces: int | None, retries: int, rater: Rater
+) -> Answer:
+    scores = {str(label): _number(value) for label, value in given.items()}
+    known = set(rater.labels)
     wrong = ""
-    for label, value in given.items():
-        try:
-            number = float(value)
-        # A whole number may be too large for any scale.
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if label not in rater.labels and not rater.others:
-            wrong = f"label {shown(label, 40)!r} is none of the rater's"
-        elif not bool(scale.contains([number])[0]):
-            wrong = f"{label} = {shown(value, 40)}: expected {scale}"
-        scores[str(label)] = number
+    unknown = [label for label in scores if label not in known]
+    if unknown and not rater.others:
+        wrong = f"label {shown(unknown[0], 40)!r} is none of the rater's"
+    inside = rater.levels.contains([_number(value) for value in given.values()])
+    for (label, value), good in zip(given.items(), inside, strict=True):
+        if not good:
+            wrong = f"{label} = {shown(value, 40)}: expected {rater.levels}"
+            break
     lacking = [label for label in rater.labels if label not in scores]
     if not wrong and lacking and rater.complete:
         wrong = f"label {lacking[0]!r} is missing"
     if wrong:
-        return FaceAnswer("schema_invalid", faces=faces, problem=wrong, retries=retries)
+        return Answer("schema_invalid", faces=faces, problem=wrong, retries=retries)
     order = dict.fromkeys((*rater.labels, *scores))
     ordered = {label: scores[label] for label in order if label in scores}
-    return FaceAnswer("ok", ordered, faces, retries=retries)
+    return Answer("ok", ordered, faces, retries=retries)

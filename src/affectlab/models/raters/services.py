@@ -19,7 +19,7 @@ from affectlab.core.remote.services import without_key
 from affectlab.core.words import shown
 from affectlab.evaluation import Response, classify_outcome
 from affectlab.models.ask import Reply, fetch, is_path, seconds_to_wait
-from affectlab.models.raters.rater import Face, FaceAnswer, FaceRater, Judged, Notes, Spoken
+from affectlab.models.raters.rater import Face, Answer, Rater, Judged, Notes, Spoken
 
 if TYPE_CHECKING:
     import httpx
@@ -76,7 +76,7 @@ class ExpressionApi(ABC):
     An adapter knows the requests and the replies of one service and nothing else: connections,
     keys, waiting, retries and the ledger are not its business. Subclass it, say the class
     attributes, write :meth:`headers`, :meth:`submit` and :meth:`read`, and give the rater that
-    :func:`api_rater` makes of it; an entry point of the group ``affectlab.face_raters`` gives it a
+    :func:`api_rater` makes of it; an entry point of the group ``affectlab.raters`` gives it a
     name for everyone.
     """
 
@@ -91,7 +91,7 @@ class ExpressionApi(ABC):
     labels: ClassVar[tuple[str, ...]]
     scale: ClassVar[str] = "0-1 interval"
     complete: ClassVar[bool] = True
-    """See :class:`FaceRater`, like the next two."""
+    """See :class:`Rater`, like the next two."""
     others: ClassVar[bool] = False
     spoken: ClassVar[Spoken | None] = None
     per_second: ClassVar[float | None] = None
@@ -115,7 +115,7 @@ class ExpressionApi(ABC):
         """Give the first request about a picture, a JPEG file."""
 
     @abstractmethod
-    def read(self, request: ApiRequest, content: Any) -> Sequence[Face] | FaceAnswer | ApiRequest:
+    def read(self, request: ApiRequest, content: Any) -> Sequence[Face] | Answer | ApiRequest:
         """Read the reply to a request that went well.
 
         Parameters
@@ -186,7 +186,7 @@ def api_rater(
     timeout: float = 60.0,
     longest: float = 600.0,
     wait: Callable[[float], None] | None = None,
-) -> FaceRater:
+) -> Rater:
     """Make a rater of a service.
 
     Only the transport is retried: no connection, too many requests, an error of the server. What a
@@ -229,7 +229,7 @@ def api_rater(
     """
     from affectlab.core.remote.services import checked_key, server_address
 
-    where = f"face rater {api.name!r}"
+    where = f"rater {api.name!r}"
     rate = api.per_second if per_second is None else per_second
     numbers = {"pause": pause, "timeout": timeout, "longest": longest, "per_second": rate}
     for name, number in numbers.items():
@@ -259,7 +259,7 @@ def api_rater(
         finally:
             service.close()
 
-    return FaceRater(
+    return Rater(
         api.name,
         rate_all,
         api.labels,
@@ -328,13 +328,13 @@ class Service:
         while True:
             if time.monotonic() - started > self._way.longest:
                 said = f"no answer after {self._way.longest:g} s; it is asked for again later"
-                return FaceAnswer("transport", problem=said, retries=retries)
+                return Answer("transport", problem=said, retries=retries)
             if request.wait:
                 self._wait(request.wait)
             reply, trouble, tried = self._send(request, notes)
             retries += tried
             if reply is None:
-                return FaceAnswer("transport", problem=trouble, retries=retries)
+                return Answer("transport", problem=trouble, retries=retries)
             if request is noted and reply.status in _GONE:
                 # The job of an earlier run is no longer there: it is handed in again.
                 notes.leave()
@@ -374,7 +374,7 @@ class Service:
                     _ = httpx.URL(self._way.url).host
                 except (httpx.InvalidURL, UnicodeError) as problem:
                     raise InputError(
-                        f"face rater {self._api.name!r}: url {self._way.url!r}: {problem}"
+                        f"rater {self._api.name!r}: url {self._way.url!r}: {problem}"
                     ) from None
                 self._key = self._find_key()
                 self._client = httpx.Client(
@@ -417,7 +417,7 @@ class Service:
         """Let nobody ask for a while, as the service wants it."""
         if seconds > self._way.longest:
             raise InputError(
-                f"face rater {self._api.name!r}: {self._way.url} asks to wait {seconds:,.0f} s "
+                f"rater {self._api.name!r}: {self._way.url} asks to wait {seconds:,.0f} s "
                 f"({said}); what was answered is kept where a folder was given, and another run "
                 "goes on from there"
             )
@@ -473,30 +473,30 @@ class Service:
             if status in (404, 407) or status < 400:
                 check = "check the address (url)"
             raise InputError(
-                f"face rater {self._api.name!r}: {self._way.url} answers {status}: "
+                f"rater {self._api.name!r}: {self._way.url} answers {status}: "
                 f"{self._said(reply)}; {check}"
             )
         if not 200 <= status < 300:
             told = f"status {status}: {self._said(reply)}"
-            return FaceAnswer("rejected", problem=told, retries=retries)
+            return Answer("rejected", problem=told, retries=retries)
         if reply.problem:
-            return FaceAnswer("unparseable", problem=reply.problem, retries=retries)
+            return Answer("unparseable", problem=reply.problem, retries=retries)
         try:
             content = without_key(json.loads(reply.content), self._key)
         except (ValueError, RecursionError):
             told = f"the reply to {request.step} is no JSON: {self._said(reply)}"
-            return FaceAnswer("unparseable", problem=told, retries=retries)
+            return Answer("unparseable", problem=told, retries=retries)
         try:
             read = self._api.read(request, content)
         except UnexpectedReplyError as problem:
             told = f"the reply to {request.step}: {shown(problem, _SAID)}"
-            return FaceAnswer("schema_invalid", problem=told, retries=retries)
+            return Answer("schema_invalid", problem=told, retries=retries)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             told = f"the reply to {request.step} is not of the documented shape: " + shown(
                 f"{type(problem).__name__}: {problem}", _SAID
             )
-            return FaceAnswer("schema_invalid", problem=told, retries=retries)
-        if isinstance(read, FaceAnswer) or not retries or isinstance(read, ApiRequest):
+            return Answer("schema_invalid", problem=told, retries=retries)
+        if isinstance(read, Answer) or not retries or isinstance(read, ApiRequest):
             return read
         return _with_retries(read, retries)
 
@@ -506,11 +506,11 @@ class Service:
         return shown(" ".join(text.split()), _SAID) or reply.problem or reply.reason
 
 
-def _with_retries(faces: Any, retries: int) -> FaceAnswer:
+def _with_retries(faces: Any, retries: int) -> Answer:
     """Say of faces how often it was asked again, which a list cannot hold."""
     from affectlab.models.raters.rater import largest
 
     found = list(faces)
     if not found:
-        return FaceAnswer("empty", faces=0, problem="no face found", retries=retries)
-    return FaceAnswer("ok", largest(found).scores, len(found), retries=retries)
+        return Answer("empty", faces=0, problem="no face found", retries=retries)
+    return Answer("ok", largest(found).scores, len(found), retries=retries)

@@ -1,0 +1,135 @@
+"""Model folders that affectlab has written, as raters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from affectlab.core.errors import InputError
+from affectlab.core.files.toml import call_with
+from affectlab.core.types import Device
+from affectlab.core.words import shown
+from affectlab.models.runs import META, read_json
+from affectlab.ratings import Ratings
+
+__all__ = ["own_model", "rate_own"]
+
+Progress = Callable[[str, int, int], None]
+_KINDS = ("text-model", "head-bank", "vision-model")
+
+
+def own_model(place: str) -> str | None:
+    """Say what kind of model of affectlab a folder holds; None where it holds none.
+
+    Raises
+    ------
+    InputError
+        When it holds one that rates nothing by itself.
+    """
+    path = Path(place) / META
+    if not path.is_file():
+        return None
+    meta = read_json(path)
+    schema = str(meta.get("schema", "")) if isinstance(meta, dict) else ""
+    owner, _, rest = schema.partition("/")
+    kind = rest.partition("/")[0]
+    if owner != "affectlab" or kind == "expression-metric":
+        return None
+    if kind not in _KINDS:
+        raise InputError(
+            f"{shown(place)} holds a {kind.replace('-', ' ')}, which rates nothing by itself; "
+            "expected a model of texts, heads, or a model of images"
+        )
+    return kind
+
+
+def rate_own(
+    kind: str,
+    place: str,
+    stimuli: Any,
+    settings: Mapping[str, Any],
+    *,
+    rater: str | None,
+    set_aside: bool,
+    progress: Progress | None,
+) -> tuple[Ratings, list[str]]:
+    """Let a model of affectlab rate; with the notes on what it was given."""
+
+    def text(*, level: str | None = None, coherent: bool = False) -> tuple[Ratings, list[str]]:
+        from affectlab.models.text import TextClassifier, read_texts
+
+        if coherent and level is None:
+            raise InputError("coherent chooses groups of a level; expected --set level=NAME as well")
+        model = TextClassifier.load(place)
+        texts, names, notes = read_texts(stimuli, on_bad="set_aside" if set_aside else "raise")
+        found = model.rate(
+            texts, names, rater, level=level, coherent=coherent, progress=progress
+        )
+        return found, list(notes)
+
+    def heads(
+        *,
+        intervals: bool = False,
+        scores: bool = False,
+        encoder: str | None = None,
+        cache: Path | None = None,
+        device: Device = "auto",
+    ) -> tuple[Ratings, list[str]]:
+        from affectlab.models.heads import HeadBank, embeddings_of
+
+        bank = HeadBank.load(place)
+        if intervals:
+            bank.check_intervals()
+        embedded, notes = embeddings_of(
+            bank,
+            Path(stimuli),
+            encoder=encoder,
+            cache=cache,
+            set_aside=set_aside,
+            device=device,
+            progress=progress,
+        )
+        found = bank.rate(
+            embedded,
+            rater=rater,
+            intervals=intervals,
+            scores=scores,
+            device=device,
+            progress=progress,
+        )
+        if bank.neutral is None:
+            notes.append(
+                "the heads are not calibrated on neutral stimuli; affectlab calibrate does it"
+            )
+        return found, notes
+
+    def images(
+        *, decide: Literal["probable", "cost"] = "probable", device: Device = "auto"
+    ) -> tuple[Ratings, list[str]]:
+        from affectlab.models.vision import VisionClassifier
+
+        model = VisionClassifier.load(place)
+        model.training = replace(model.training, device=device)
+        given = _images_of(Path(stimuli), model)
+        return model.rate(given, rater=rater, decide=decide, progress=progress), []
+
+    ways = {"text-model": text, "head-bank": heads, "vision-model": images}
+    return call_with(ways[kind], settings, f"model {shown(place)!r}")
+
+
+def _images_of(images: Path, model: Any) -> Any:
+    """Give embeddings where the folder holds them, and the place of images otherwise."""
+    from affectlab.models.embedding import Embeddings
+    from affectlab.models.heads import is_embeddings
+
+    if not images.exists():
+        raise InputError(f"{images}: there is no such file or folder")
+    if not is_embeddings(images):
+        return images
+    if not model.on_embeddings:
+        raise InputError(
+            f"{images} holds embeddings, and {model.name!r} looks at images; expected images"
+        )
+    return Embeddings.load(images)
