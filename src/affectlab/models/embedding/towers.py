@@ -86,6 +86,7 @@ def transformers_encoder(place: str, chosen: TransformersSettings) -> Encoder:
         "architecture": type(tower.network).__name__,
         "pooling": tower.pooling,
         "precision": precision,
+        **_sizes(tower.network.config),
         **tower.told,
     }
     return TransformersEncoder(
@@ -98,6 +99,12 @@ def transformers_encoder(place: str, chosen: TransformersSettings) -> Encoder:
         str(where),
         tower,
     )
+
+
+def _sizes(config: Any) -> dict[str, int]:
+    """Sizes in pixels that tell encoders of one width apart."""
+    sizes = {name: getattr(config, name, None) for name in ("patch_size", "image_size")}
+    return {name: size for name, size in sizes.items() if isinstance(size, int)}
 
 
 def _tower(place: str, chosen: TransformersSettings, dtype: torch.dtype) -> Tower:

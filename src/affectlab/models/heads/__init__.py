@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         neutral_sentence as neutral_sentence,
         unsure_notes as unsure_notes,
     )
+    from affectlab.models.heads.published import is_published as is_published
     from affectlab.models.heads.sources import (
         HeadSources as HeadSources,
         embeddings_of as embeddings_of,

@@ -559,7 +559,9 @@ class HeadBank(AnsweringHeads):
 
     @classmethod
     def load(cls, path: str | Path) -> HeadBank:
-        """Read a bank. Nothing in the folder is executed: it holds numbers and text.
+        """Read a bank, or heads as EmoNet-Face has published them (``model_EMOTION_best.pth``).
+
+        Nothing in the folder is executed: it holds numbers and text.
 
         Raises
         ------

@@ -14,6 +14,7 @@ from affectlab.core.words import count, joined, number, plural
 from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
 from affectlab.models.heads.heads import Heads
+from affectlab.models.heads.published import is_published, load_published
 from affectlab.models.heads.shape import HeadShape
 from affectlab.models.heads.weights import StackedWeights
 from affectlab.models.runs import (
@@ -64,7 +65,7 @@ def card_text(bank: Heads, folder: str = "DIR") -> str:
         "\n".join(f"{place}. {step}" for place, step in enumerate(_steps(bank), 1)),
         _calibration(bank),
         "## Use",
-        f"```sh\naffectlab rate faces IMAGES --model {folder} --out ratings.parquet\n```",
+        f"```sh\naffectlab rate {folder} IMAGES --out ratings.parquet\n```",
         "**Intended use**: studying which emotions many pictures show, where single mistakes do "
         "not matter; compare the ratings with those of people on pictures of the same kind first.",
         "**Not for**: decisions about single persons, diagnosis, or judging what somebody feels. A "
@@ -230,6 +231,8 @@ def save_bank(bank: Heads, folder: Path) -> Path:
 
 def load_bank(cls: type[Bank], folder: Path) -> Bank:
     """Read a bank; see :meth:`HeadBank.load`."""
+    if not (folder / META).is_file() and is_published(folder):
+        return load_published(cls, folder)
     meta = read_meta(folder, _SCHEMA, _KEYS, "head bank")
     where = folder / META
     try:

@@ -21,7 +21,7 @@ _KINDS = ("text-model", "head-bank", "vision-model")
 
 
 def own_model(place: str) -> str | None:
-    """Say what kind of model of affectlab a folder holds; None where it holds none.
+    """Say what kind of model a folder holds that affectlab computes itself; None where it is none.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def own_model(place: str) -> str | None:
     """
     path = Path(place) / META
     if not path.is_file():
-        return None
+        return "head-bank" if _holds_heads(Path(place)) else None
     meta = read_json(path)
     schema = str(meta.get("schema", "")) if isinstance(meta, dict) else ""
     owner, _, rest = schema.partition("/")
@@ -43,6 +43,15 @@ def own_model(place: str) -> str | None:
             "expected a model of texts, heads, or a model of images"
         )
     return kind
+
+
+def _holds_heads(folder: Path) -> bool:
+    """Whether a folder holds heads in the published layout."""
+    if not any(folder.glob("model_*_best.pth")):
+        return False
+    from affectlab.models.heads import is_published
+
+    return is_published(folder)
 
 
 def rate_own(

@@ -91,10 +91,6 @@ def _of_folder(folder: Path, settings: Mapping[str, Any]) -> Rater:
         return call_with(sentence_rater, {**settings, "place": str(folder)}, f"folder {folder}")
     if (folder / "config.json").is_file():
         return _of_checkpoint(str(folder), settings)
-    if any(folder.glob("*.pth")):
-        from affectlab.models.raters.published.heads import heads_rater
-
-        return call_with(heads_rater, {**settings, "place": str(folder)}, f"folder {folder}")
     raise InputError(
         f"{shown(folder)} holds no model; expected a config.json of transformers, weights of heads "
         "(*.pth), or the folder that affectlab train has written"
