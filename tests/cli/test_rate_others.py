@@ -176,7 +176,7 @@ def test_an_interrupt_ends_waits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--rater", "humee"), "unknown face rater 'humee'; did you mean 'hume'"),
+        (("--rater", "humee"), "unknown rater 'humee'; did you mean 'hume'"),
         (("--rater", "hume"), "put it in the environment variable HUME_API_KEY"),
         (("--rater", "hume", "--set", "colour=3"), "unknown setting 'colour'"),
         (("--rater", "hume", "--taxonomy", "nowhere"), "nowhere"),

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PLUGIN = EXAMPLES / "plugin"
-GROUPS = ("taxonomies", "protocols", "metrics", "face_raters", "text_metrics", "recipes", "formats")
+GROUPS = ("taxonomies", "protocols", "metrics", "raters", "text_metrics", "recipes", "formats")
 
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
@@ -191,7 +191,7 @@ def _sentence(group: str) -> str:
         ("recipes", ("reproduce", "hail", "--simulate")),
         ("formats", ("ratings", "summary", PLUGIN / "data" / "answers.csv", "--format", "hail")),
         (
-            "face_raters",
+            "raters",
             ("rate", "others", EXAMPLES / "study-pictures", "--rater", "hail", "--out", "x"),
         ),
     ],

@@ -389,28 +389,14 @@ TREE = Branch(
             "cli.train.heads:calibrate",
             "heads/ --neutral neutral/",
         ),
-        "rate": Branch(
-            "Let models answer; the answers are ratings.",
+        "rate": Command(
+            "cli.rate.door:rate",
+            "SamLowe/roberta-base-go_emotions dev.tsv --out ratings.parquet",
+            hidden=("ledger", "retrying", "shuffle"),
+        ),
+        "socratis": Branch(
+            "Socratis: why a person feels an emotion about an image with its caption.",
             {
-                "text": Command(
-                    "cli.rate.networks:text", "dev.tsv --model model/ --out ratings.parquet"
-                ),
-                "faces": Command(
-                    "cli.rate.networks:faces", "images/ --model heads/ --out ratings.parquet"
-                ),
-                "vision": Command(
-                    "cli.rate.networks:vision", "photos/ --model model/ --out ratings.parquet"
-                ),
-                "vlm": Command(
-                    "cli.rate.vlm:vlm",
-                    "faces/ --model openai/gpt-4o-mini --out gpt --at-most 5",
-                    hidden=("ledger",),
-                ),
-                "others": Command("cli.rate.others:others", "faces/ --rater hume --out hume"),
-                "difference": Command(
-                    "cli.rate.others:difference",
-                    "pairs.csv --metric ssim --metric deep:faces --out metrics.csv",
-                ),
                 "reactions": Command(
                     "cli.rate.reactions:reactions",
                     "pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv",

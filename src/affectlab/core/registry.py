@@ -9,9 +9,11 @@ whatever a package calls its own.
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -91,6 +93,17 @@ def warn_of_plug(problem: InputError) -> None:
     "entry point 'x' cannot be loaded: no y; it is left out"
     """
     warnings.warn(f"{problem}; it is left out", BrokenPlugWarning, stacklevel=3)
+
+
+@contextmanager
+def _working_folder() -> Iterator[None]:
+    """Find modules of the working folder as well, behind all that are installed."""
+    here = str(Path.cwd())
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
 
 
 def _loaded(point: EntryPoint) -> Plug:
@@ -215,8 +228,13 @@ class Registry(Generic[Item]):
         module, _, attribute = text.partition(":")
         where = f"{self.kind} {shown(text, 120)!r}"
         try:
-            found: Any = import_module(module)
+            with _working_folder():
+                found: Any = import_module(module)
         except ModuleNotFoundError as missing:
+            if missing.name not in (module, module.partition(".")[0]):
+                raise InputError(
+                    f"{where}: module {module} needs {missing.name!r}, which is not installed"
+                ) from None
             raise InputError(
                 f"{unknown}; no module {missing.name!r} can be imported for a function as "
                 "module:name (PYTHONPATH adds folders)"

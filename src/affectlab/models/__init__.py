@@ -4,7 +4,7 @@ Texts are in :mod:`affectlab.models.text`; pictures become numbers in
 :mod:`affectlab.models.embedding`, heads on these numbers are in :mod:`affectlab.models.heads`,
 classifiers of pictures in :mod:`affectlab.models.vision`, learning from few labels in
 :mod:`affectlab.models.semi`, losses that know emotions in :mod:`affectlab.models.losses`,
-vision-language models in :mod:`affectlab.models.vlm`, other raters of faces in
+vision-language models in :mod:`affectlab.models.vlm`, any other model in
 :mod:`affectlab.models.raters`, the loop of hinted annotation in :mod:`affectlab.models.hinted`, how
 different two faces look in :mod:`affectlab.models.differences`, machines that write reactions in
 :mod:`affectlab.models.reactions`, metrics of what was written in
@@ -83,8 +83,8 @@ __all__ = [
     "losses",
     "metrics",
     "preference_metric",
-    "rate_differences",
     "rate",
+    "rate_differences",
     "rate_vlm",
     "raters",
     "reactions",

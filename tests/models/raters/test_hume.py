@@ -27,9 +27,9 @@ from tests.models.raters.fake_hume import (
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
-from affectlab.models.raters import load_face_rater, rate_faces
+from affectlab.models.raters import load_rater, rate
 from affectlab.models.raters.hume import HUME_EXPRESSIONS, HumeApi, HumeBatchApi
-from affectlab.models.raters.ledger import FaceLedger
+from affectlab.models.raters.ledger import AnswerLedger
 from affectlab.models.raters.rate import InFlightWarning
 from affectlab.ratings import Ratings, read_ratings
 
@@ -39,7 +39,7 @@ QUICK = {"pause": 0.01, "retries": 2}
 
 def rate(hume: FakeHume, images: object, rater: str = "hume", **more: object) -> Ratings:
     wait = {"every": 0.01} if rater == "hume-batch" else {}
-    return rate_faces(images, rater, url=hume.url, **QUICK | wait | more)  # type: ignore[arg-type]
+    return rate(images, rater, url=hume.url, **QUICK | wait | more)  # type: ignore[arg-type]
 
 
 def answers(folder: Path) -> dict[str, dict[str, object]]:
@@ -189,8 +189,8 @@ class TestUpload:
         echo = uploaded(upload_face(5, {"joy": 0.5})).replace(b'"r"', f'"{KEY}"'.encode())
         hume.upload[51] = [Reply(body=echo)]
         caplog.set_level(1)
-        rater = load_face_rater("hume", url=hume.url, **QUICK)
-        rate_faces(images, rater, path=tmp_path / "o")
+        rater = load_rater("hume", url=hume.url, **QUICK)
+        rate(images, rater, path=tmp_path / "o")
         assert KEY in hume.keys
         kept = b"".join(file.read_bytes() for file in (tmp_path / "o").iterdir())
         assert KEY.encode() not in kept
@@ -335,8 +335,8 @@ class TestJobs:
         hume.states[51] = [Reply(body=b'{"state": {"status": "IN_PROGRESS"}}')] * 100_000
         code = (
             "import sys\n"
-            "from affectlab.models.raters import rate_faces\n"
-            f"rate_faces({str(images)!r}, 'hume-batch', path={str(tmp_path / 'o')!r}, "
+            "from affectlab.models.raters import rate\n"
+            f"rate({str(images)!r}, 'hume-batch', path={str(tmp_path / 'o')!r}, "
             f"url={hume.url!r}, concurrency=1, every=0.02)\n"
         )
         process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
@@ -361,8 +361,8 @@ def test_a_killed_run_says_which_pictures_were_in_flight(hume: FakeHume, tmp_pat
     for width in (51, 52):
         hume.upload[width] = [Reply(body=uploaded(upload_face(9, {"joy": 0.5})), after=600)]
     code = (
-        "from affectlab.models.raters import rate_faces\n"
-        f"rate_faces({str(images)!r}, 'hume', path={str(tmp_path / 'o')!r}, "
+        "from affectlab.models.raters import rate\n"
+        f"rate({str(images)!r}, 'hume', path={str(tmp_path / 'o')!r}, "
         f"url={hume.url!r}, concurrency=2, timeout=900.0)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
@@ -406,7 +406,7 @@ def test_a_picture_that_left_once_is_in_flight_whatever_ends_the_run(
         with pytest.raises(InputError, match="asks to wait 3,600 s"):
             rate(hume, pictures(tmp_path / f"p{width}", width), path=tmp_path / "o")
     assert len(hume.seen) == 3
-    with FaceLedger(tmp_path / "o", load_face_rater("hume", url=hume.url)) as ledger:
+    with AnswerLedger(tmp_path / "o", load_rater("hume", url=hume.url)) as ledger:
         assert ledger.in_flight == ("w51",)
 
 
@@ -421,12 +421,12 @@ def test_a_picture_that_left_once_is_in_flight_whatever_ends_the_run(
         ("hume", {"url": "ftp://x"}, "expected an address"),
         ("hume", {"url": "https://me:secret@x"}, "before '@'"),
         ("hume-batch", {"every": 0}, "every = 0"),
-        ("humee", {}, "unknown face rater 'humee'; did you mean 'hume'"),
+        ("humee", {}, "unknown rater 'humee'; did you mean 'hume'"),
     ],
 )
 def test_bad_settings(rater: str, settings: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("?", r"\?")):
-        load_face_rater(rater, **settings)
+        load_rater(rater, **settings)
 
 
 def test_labels_of_both_interfaces_are_the_same_words() -> None:

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.models.raters import load_face_rater, rate_faces
+from affectlab.models.raters import load_rater, rate
 
 # As py-feat 2.1.5: detect() gives a Fex, a data frame of pandas, a row for each face.
 FEAT = """
@@ -185,7 +185,7 @@ def test_faces_of_packages(
     left_out: str,
     images: Path,
 ) -> None:
-    own = rate_faces(images, rater, **settings)  # type: ignore[arg-type]
+    own = rate(images, rater, **settings)  # type: ignore[arg-type]
     assert len(own.label_names) == 7
     assert values(own, "one")[joy] == pytest.approx(1)
     # Of two faces the larger one.
@@ -196,7 +196,7 @@ def test_faces_of_packages(
     faces = dict(own.stimuli.select("stimulus", "faces").iter_rows())
     assert faces == {"none": 0, "one": 1, "two": 2}
     assert own.raters["version"][0] == {"pyfeat": "2.1.5", "deepface": "0.0.103"}[rater]
-    ekman = rate_faces(images, rater, "ekman", **settings)  # type: ignore[arg-type]
+    ekman = rate(images, rater, "ekman", **settings)  # type: ignore[arg-type]
     assert ekman.label_names == ("anger", "disgust", "fear", "joy", "sadness", "surprise")
     assert values(ekman, "one")["joy"] == pytest.approx(1)
     assert ekman.taxonomy is not None
@@ -207,26 +207,26 @@ def test_faces_of_packages(
 
 @pytest.mark.usefixtures("packages")
 def test_faces_of_hsemotion(images: Path) -> None:
-    found = rate_faces(images, "hsemotion", "ekman")
+    found = rate(images, "hsemotion", "ekman")
     # The larger face is cut out of the picture: its red is a fifth.
     assert values(found, "two")["anger"] == pytest.approx(0.2)
     assert values(found, "one")["anger"] == pytest.approx(1.0)
     assert found.to_frame().filter(stimulus="none")["outcome"].unique().to_list() == ["empty"]
     assert "Contempt: an emotion that Ekman" in found.raters["left_out"][0]
-    whole = rate_faces(images, "hsemotion", faces="whole", model="enet_b0_8_va_mtl")
+    whole = rate(images, "hsemotion", faces="whole", model="enet_b0_8_va_mtl")
     # Valence and arousal, which the model adds, are no emotions.
     assert len(whole.label_names) == 8
     assert values(whole, "none")["Anger"] == pytest.approx(1.0)
-    seven = load_face_rater("hsemotion", model="enet_b2_7")
+    seven = load_rater("hsemotion", model="enet_b2_7")
     assert "Contempt" not in seven.labels
     with pytest.raises(InputError, match="network 'none' cannot be loaded"):
-        load_face_rater("hsemotion", model="none")
+        load_rater("hsemotion", model="none")
 
 
 @pytest.mark.usefixtures("packages")
 def test_one_picture_that_fails_takes_no_others_along(images: Path) -> None:
     (images / "strange.png").write_bytes((images / "one.png").read_bytes())
-    rater = load_face_rater("deepface")
+    rater = load_rater("deepface")
 
     def failing(pictures: object) -> object:
         pictures = list(pictures)  # type: ignore[call-overload]
@@ -235,7 +235,7 @@ def test_one_picture_that_fails_takes_no_others_along(images: Path) -> None:
         return rater(pictures)
 
     failing.labels, failing.batch = rater.labels, 3  # type: ignore[attr-defined]
-    found = rate_faces(images, failing)  # type: ignore[arg-type]
+    found = rate(images, failing)  # type: ignore[arg-type]
     outcomes = dict(found.to_frame().select("stimulus", "outcome").unique().iter_rows())
     assert outcomes == {"none": "empty", "one": "ok", "strange": "ok", "two": "rejected"}
 
@@ -250,7 +250,7 @@ def test_packages_that_are_not_installed(
     for name in ("feat", "deepface", "hsemotion_onnx", "cv2"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingDependencyError, match=f"pip install {package}") as missing:
-        load_face_rater(rater)
+        load_rater(rater)
     assert str(missing.value).count(".") <= 1
 
 
@@ -266,11 +266,11 @@ def test_packages_that_are_not_installed(
 )
 def test_bad_settings(rater: str, settings: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        load_face_rater(rater, **settings)
+        load_rater(rater, **settings)
 
 
 @pytest.mark.usefixtures("packages")
 def test_a_taxonomy_that_no_mapping_leads_to(images: Path) -> None:
     # Nothing says which of the finer labels of GoEmotions those of Ekman become.
     with pytest.raises(InputError, match=r"no mapping to taxonomy 'goemotions'; 4 of 7 labels"):
-        rate_faces(images, "deepface", "goemotions")
+        rate(images, "deepface", "goemotions")

@@ -14,11 +14,11 @@ from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.raters import (
     Face,
-    FaceAnswer,
-    FaceRater,
-    list_face_raters,
-    load_face_rater,
-    rate_faces,
+    Answer,
+    Rater,
+    list_raters,
+    load_rater,
+    rate,
 )
 from affectlab.models.raters.rate import BrokenLedgerWarning, InFlightWarning, UnreadImageWarning
 from affectlab.models.raters.rater import answer_of, largest
@@ -28,11 +28,11 @@ from affectlab.taxonomy import map_labels
 LABELS = ("happy", "sad", "calm")
 
 
-def rater(answer: Any, **more: Any) -> FaceRater:
+def rater(answer: Any, **more: Any) -> Rater:
     def rate(batch: Any) -> list[Any]:
         return [answer(one) if callable(answer) else answer for one in batch]
 
-    return FaceRater("mine", rate, more.pop("labels", LABELS), **more)
+    return Rater("mine", rate, more.pop("labels", LABELS), **more)
 
 
 def by_label(found: Ratings, stimulus: str) -> dict[str, float | None]:
@@ -59,14 +59,14 @@ def by_label(found: Ratings, stimulus: str) -> dict[str, float | None]:
         (None, "unparseable", "gave NoneType"),
         ([{"happy": 1}], "unparseable", "gave list"),
         (ValueError("no\nway"), "rejected", "ValueError: no way"),
-        (FaceAnswer("refused", problem="not allowed"), "refused", "not allowed"),
-        (FaceAnswer("ok", {"happy": 3, "sad": 0, "calm": 0}), "schema_invalid", "happy = 3"),
+        (Answer("refused", problem="not allowed"), "refused", "not allowed"),
+        (Answer("ok", {"happy": 3, "sad": 0, "calm": 0}), "schema_invalid", "happy = 3"),
     ],
 )
 def test_what_becomes_of_what_a_rater_gives(
     given: Any, outcome: str, said: str, tmp_path: Path
 ) -> None:
-    found = rate_faces(pictures(tmp_path / "p", 50), rater(given), path=tmp_path / "o")
+    found = rate(pictures(tmp_path / "p", 50), rater(given), path=tmp_path / "o")
     row = pl.read_csv(tmp_path / "o" / "answers.csv").row(0, named=True)
     assert row["outcome"] == outcome
     assert said in (row["problem"] or "")
@@ -95,7 +95,7 @@ def test_the_largest_face(sizes: list[tuple[float, float, float]], boxes: bool) 
 
 def test_unknown_outcomes_are_refused() -> None:
     with pytest.raises(InputError, match="unknown outcome 'fine'"):
-        FaceAnswer("fine")
+        Answer("fine")
 
 
 @pytest.mark.parametrize(
@@ -119,14 +119,14 @@ def test_functions_and_names() -> None:
         return [{"happy": 1.0} for _ in batch]
 
     with pytest.raises(InputError, match="no labels"):
-        load_face_rater(glad)
+        load_rater(glad)
     glad.labels, glad.version = ("happy",), "7"  # type: ignore[attr-defined]
-    assert load_face_rater(glad).version == "7"
+    assert load_rater(glad).version == "7"
     with pytest.raises(InputError, match="is given ready"):
-        load_face_rater(glad, threshold=1)
+        load_rater(glad, threshold=1)
     with pytest.raises(InputError, match="not int"):
-        load_face_rater(3)  # type: ignore[arg-type]
-    assert "hume" in list_face_raters()
+        load_rater(3)  # type: ignore[arg-type]
+    assert "hume" in list_raters()
 
 
 class TestLabels:
@@ -139,41 +139,41 @@ class TestLabels:
             '[labels]\nhappy = "joy"\ncalm = "joy"\n[unmapped]\nsad = "for a test"\n'
         )
         images = pictures(tmp_path / "p", 50)
-        most = rate_faces(images, rater(self.scores), label_map=file)
+        most = rate(images, rater(self.scores), label_map=file)
         assert by_label(most, "w50") == {"joy": 0.5}
         assert most.raters["left_out"][0] == "sad: for a test"
-        added = rate_faces(images, rater(self.scores, join="sum"), "ekman", file)
+        added = rate(images, rater(self.scores, join="sum"), "ekman", file)
         assert by_label(added, "w50") == {"joy": pytest.approx(0.7)}
         file.write_text(file.read_text().replace('source = "mine"', 'source = "other"'))
         with pytest.raises(InputError, match="source = 'other'; expected 'mine'"):
-            rate_faces(images, rater(self.scores), label_map=file)
+            rate(images, rater(self.scores), label_map=file)
         file.write_text(file.read_text().replace('"other"', '"mine"').replace("sad", "bad"))
         with pytest.raises(InputError, match=r"mine\.toml: .*unknown label 'bad'"):
-            rate_faces(images, rater(self.scores), label_map=file)
+            rate(images, rater(self.scores), label_map=file)
 
     def test_names_given(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
         told = {"happy": "joy", "sad": "SADNESS"}
-        found = rate_faces(images, rater(self.scores), "ekman", told)
+        found = rate(images, rater(self.scores), "ekman", told)
         assert by_label(found, "w50") == {"joy": 0.5, "sadness": 0.3}
         with pytest.raises(InputError, match="unknown label 'hapy'; did you mean 'happy'"):
-            rate_faces(images, rater(self.scores), "ekman", {"hapy": "joy"})
+            rate(images, rater(self.scores), "ekman", {"hapy": "joy"})
         with pytest.raises(InputError, match="unknown label 'glee'"):
-            rate_faces(images, rater(self.scores), "ekman", {"happy": "glee"})
+            rate(images, rater(self.scores), "ekman", {"happy": "glee"})
         with pytest.raises(InputError, match="but to no taxonomy"):
-            rate_faces(images, rater(self.scores), label_map=told)
+            rate(images, rater(self.scores), label_map=told)
 
     def test_mappings_of_affectlab(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
         fine = {"amusement": 0.1, "contentment": 0.6, "anger": 0.3, "awe": 0.0}
         own = rater(fine, labels=tuple(fine))
-        found = rate_faces(images, own, label_map=map_labels("mikels", "ekman"))
+        found = rate(images, own, label_map=map_labels("mikels", "ekman"))
         assert by_label(found, "w50") == {"anger": 0.3, "joy": 0.6}
         assert found.raters["left_out"][0].startswith("awe: ")
         with pytest.raises(InputError, match="0 of 1 labels have a name there"):
-            rate_faces(images, rater({"x": 1.0}, labels=("x",)), "ekman")
+            rate(images, rater({"x": 1.0}, labels=("x",)), "ekman")
         with pytest.raises(InputError, match="unknown label 'x'"):
-            rate_faces(
+            rate(
                 images,
                 rater({"x": 1.0}, labels=("x",)),
                 label_map=map_labels("mikels", "ekman"),
@@ -183,7 +183,7 @@ class TestLabels:
         images = pictures(tmp_path / "p", 50, 51)
         sometimes = rater(lambda image: [] if image.width == 50 else self.scores)
         told = {"happy": "joy", "sad": "sadness"}
-        found = rate_faces(images, sometimes, "ekman", told)
+        found = rate(images, sometimes, "ekman", told)
         assert by_label(found, "w50") == {"joy": None, "sadness": None}
         assert by_label(found, "w51") == {"joy": 0.5, "sadness": 0.3}
 
@@ -194,14 +194,14 @@ class TestFiles:
         (images / "broken.png").write_bytes(b"\x89PNG no")
         good = {"happy": 1, "sad": 0, "calm": 0}
         with pytest.raises(InputError, match=r"stimulus 'broken': .*broken\.png"):
-            rate_faces(images, rater(good))
+            rate(images, rater(good))
         with pytest.warns(UnreadImageWarning, match="1 image could not be read"):
-            found = rate_faces(images, rater(good), path=tmp_path / "o", on_bad="set_aside")
+            found = rate(images, rater(good), path=tmp_path / "o", on_bad="set_aside")
         assert found.stimulus_names == ("w50",)
         rows = pl.read_csv(tmp_path / "o" / "answers.csv").select("stimulus", "outcome").rows()
         assert rows == [("w50", "ok"), ("broken", "not asked")]
         with pytest.raises(InputError, match="unknown on_bad 'skip'"):
-            rate_faces(images, rater(good), on_bad="skip")  # type: ignore[arg-type]
+            rate(images, rater(good), on_bad="skip")  # type: ignore[arg-type]
 
     def test_nothing_but_broken_images(self, tmp_path: Path) -> None:
         (tmp_path / "p").mkdir()
@@ -210,7 +210,7 @@ class TestFiles:
             pytest.warns(UnreadImageWarning),
             pytest.raises(InputError, match="no image could be read"),
         ):
-            rate_faces(tmp_path / "p", rater({}), on_bad="set_aside")
+            rate(tmp_path / "p", rater({}), on_bad="set_aside")
 
     def test_what_was_rated_is_not_rated_again(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", *range(50, 60))
@@ -223,7 +223,7 @@ class TestFiles:
             return {"happy": image.width / 100, "sad": 0, "calm": 0}
 
         with pytest.raises(KeyboardInterrupt):
-            rate_faces(images, rater(one), path=tmp_path / "o")
+            rate(images, rater(one), path=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
         # A line that was cut off is asked about again.
         *lines, asked = ledger.read_bytes().splitlines(keepends=True)
@@ -239,7 +239,7 @@ class TestFiles:
             pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w53\)"),
             pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"),
         ):
-            found = rate_faces(images, rater(two), path=tmp_path / "o")
+            found = rate(images, rater(two), path=tmp_path / "o")
         assert again == list(range(53, 60))
         assert found.matrix("happy")[0].tolist() == [width / 100 for width in range(50, 60)]
 
@@ -252,19 +252,19 @@ class TestFiles:
             return dict.fromkeys(LABELS, 0.5)
 
         with pytest.raises(KeyboardInterrupt):
-            rate_faces(images, rater(one), path=tmp_path / "o")
+            rate(images, rater(one), path=tmp_path / "o")
         fine = dict.fromkeys(LABELS, 0.5)
         # Another setting asks in between; nothing of its own was in flight.
-        rate_faces(images, rater(fine, version="2"), path=tmp_path / "o")
+        rate(images, rater(fine, version="2"), path=tmp_path / "o")
         with pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w51\)"):
-            rate_faces(images, rater(fine), path=tmp_path / "o")
+            rate(images, rater(fine), path=tmp_path / "o")
         # It is said until there is an answer.
-        rate_faces(images, rater(fine), path=tmp_path / "o")
+        rate(images, rater(fine), path=tmp_path / "o")
 
     def test_a_folder_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("x")
         with pytest.raises(InputError, match="cannot be a folder"):
-            rate_faces(pictures(tmp_path / "p", 50), rater({}), path=tmp_path / "file")
+            rate(pictures(tmp_path / "p", 50), rater({}), path=tmp_path / "file")
 
 
 def test_a_batch_with_too_few_answers_is_rated_one_by_one(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_batch_with_too_few_answers_is_rated_one_by_one(tmp_path: Path) -> Non
         return [{"happy": 1.0}] * min(len(batch), 1)
 
     short.labels, short.batch = ("happy",), 3  # type: ignore[attr-defined]
-    found = rate_faces(pictures(tmp_path / "p", 50, 51, 52, 53), short)
+    found = rate(pictures(tmp_path / "p", 50, 51, 52, 53), short)
     assert sizes == [3, 1, 1, 1, 1]
     assert found.value.tolist() == [1.0] * 4
 

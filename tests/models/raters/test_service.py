@@ -20,7 +20,7 @@ from tests.models.raters.test_hume import UPLOAD, answers, rate
 from affectlab.core.errors import InputError
 from affectlab.models.ask.http import MOST_BYTES, is_path, seconds_to_wait
 from affectlab.models.images import find_images
-from affectlab.models.raters import ApiRequest, FaceRater, api_rater, load_face_rater, rate_faces
+from affectlab.models.raters import ApiRequest, Rater, api_rater, load_rater, rate
 from affectlab.models.raters.hume import HUME_EXPRESSIONS, HumeApi
 from affectlab.models.raters.rate import BrokenLedgerWarning
 
@@ -63,11 +63,11 @@ class TestFailuresAreNeverFinal:
                 raise RuntimeError("CUDA out of memory")
             return [{"joy": 0.5} for _ in batch]
 
-        mine = FaceRater("mine", own, ("joy",))
+        mine = Rater("mine", own, ("joy",))
         with pytest.raises(InputError, match=r"5 pictures in a row .*CUDA out of memory"):
-            rate_faces(images, mine, path=tmp_path / "o")
+            rate(images, mine, path=tmp_path / "o")
         state["full"] = False
-        found = rate_faces(images, mine, path=tmp_path / "o")
+        found = rate(images, mine, path=tmp_path / "o")
         assert found.value.tolist() == [0.5] * len(WIDTHS)
 
     def test_answers_are_asked_about_again_on_request(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ class TestLedger:
             found = rate(other, images, path=tmp_path / "o")
             assert (len(hume.seen), len(other.seen)) == (2, 2)
             assert json.loads(found.raters["settings"][0]) == {"url": other.url}
-        assert load_face_rater("hume").settings == {}
+        assert load_rater("hume").settings == {}
 
     def test_one_run_at_a_time(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", *WIDTHS)
@@ -173,7 +173,7 @@ class TestWhereTheKeyGoes:
         images = pictures(tmp_path / "p", 50)
         hume.labels = HUME_EXPRESSIONS
         sha256 = find_images(images)[0].sha256
-        rater = load_face_rater("hume-batch", url=hume.url, pause=0.01, every=0.01, retries=0)
+        rater = load_rater("hume-batch", url=hume.url, pause=0.01, every=0.01, retries=0)
         with serving() as other:
             port = other.url.rsplit(":", 1)[1]
             state = {
@@ -184,9 +184,9 @@ class TestWhereTheKeyGoes:
             line = {"key": f"{sha256}:{rater.fingerprint}", "rater": "hume-batch", "state": state}
             (tmp_path / "o").mkdir()
             (tmp_path / "o" / "ledger.jsonl").write_text(
-                '{"schema": "affectlab/face-ledger/1"}\n' + json.dumps(line) + "\n"
+                '{"schema": "affectlab/answers/1"}\n' + json.dumps(line) + "\n"
             )
-            found = rate_faces(images, rater, path=tmp_path / "o")
+            found = rate(images, rater, path=tmp_path / "o")
             assert other.keys == []
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 1
@@ -194,7 +194,7 @@ class TestWhereTheKeyGoes:
     @pytest.mark.parametrize("url", [f"http://{'ä' * 70}", "http://xn--a", "http://a\x7fb"])
     def test_an_address_that_is_none(self, url: str, hume: FakeHume, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="url 'http://"):
-            rate_faces(pictures(tmp_path / "p", 50), "hume", url=url)
+            rate(pictures(tmp_path / "p", 50), "hume", url=url)
         assert hume.seen == []
 
     def test_a_name_that_no_look_up_takes(
@@ -206,7 +206,7 @@ class TestWhereTheKeyGoes:
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         images = pictures(tmp_path / "p", 50)
         url = f"http://{'a' * 70}.example"
-        rate_faces(images, "hume", path=tmp_path / "o", url=url, retries=0)
+        rate(images, "hume", path=tmp_path / "o", url=url, retries=0)
         assert "label too long" in str(answers(tmp_path / "o")["w50"]["problem"])
 
     def test_redirects(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ class TestHowLong:
         waited: list[float] = []
         hume.upload[50] = [Reply(429, headers={"Retry-After": "500"})]
         rater = api_rater(HumeApi(), url=hume.url, wait=waited.append)
-        rate_faces(pictures(tmp_path / "p", 50), rater)
+        rate(pictures(tmp_path / "p", 50), rater)
         assert sum(waited) == pytest.approx(500, abs=5)
 
     def test_longer_than_a_run_waits(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ class TestHowLong:
         monkeypatch.setenv("HUME_API_KEY", "x" * 20)
         with dribbling() as url:
             began = time.monotonic()
-            rate_faces(
+            rate(
                 pictures(tmp_path / "p", 50),
                 "hume",
                 path=tmp_path / "o",
@@ -318,8 +318,8 @@ class TestHowMuch:
         hume.upload[50] = [Reply(body=huge)]
         rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
-        own = FaceRater("own", lambda batch: [{"joy": 10**400}] * len(batch), ("joy",))
-        rate_faces(pictures(tmp_path / "p", 50), own, path=tmp_path / "own")
+        own = Rater("own", lambda batch: [{"joy": 10**400}] * len(batch), ("joy",))
+        rate(pictures(tmp_path / "p", 50), own, path=tmp_path / "own")
         assert answers(tmp_path / "own")["w50"]["outcome"] == "schema_invalid"
 
 

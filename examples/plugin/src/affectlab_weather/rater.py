@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab.models.raters import FaceRater
+from affectlab.models.raters import Rater
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -27,6 +27,6 @@ def _rate(pictures: Sequence["Image.Image"]) -> list[dict[str, float]]:
     return [_weather(picture) for picture in pictures]
 
 
-def sky() -> FaceRater:
+def sky() -> Rater:
     """Make the rater; parameters of this function would be settings (``--set NAME=VALUE``)."""
-    return FaceRater("sky", _rate, LABELS, version="1", scale="0-4 interval", batch=16)
+    return Rater("sky", _rate, LABELS, version="1", scale="0-4 interval", batch=16)

@@ -1,4 +1,4 @@
-"""``affectlab rate vlm`` and ``affectlab emonet-face hinted``: vision-language models answer."""
+"""Vision-language models answer: for ``affectlab rate`` and ``affectlab emonet-face hinted``."""
 
 from __future__ import annotations
 
@@ -90,123 +90,34 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
     )
 
 
-_RATINGS, _ANSWERS = "ratings.parquet", "answers.parquet"
+_ANSWERS = "answers.parquet"
 
 
-def vlm(
+def ask_images(
     out: Output,
     images: Path,
-    *,
-    model: str,
+    rater: VlmRater,
     to: Path,
-    protocol: str = "intensity",
-    examples: Path | None = None,
-    left_out: Literal["zero", "not-rated"] | None = None,
-    shuffle: bool = True,
-    settings: AskSettings,
-    budget: Budget,
-    asking: Annotated[dict[str, Any], OptionsOf("models.vlm.rater:VlmRater")],
-    tries: Count = 6,
-    limit: Count | None = None,
-    wanted: Annotated[
-        dict[str, Any], OptionsOf("models.vlm.rater:rate_vlm", ("control", "repeats"))
-    ],
-    dry_run: bool = False,
-    seed: int = 0,
+    *,
+    limit: int | None,
+    wanted: dict[str, Any],
+    dry_run: bool,
 ) -> None:
-    """Ask a vision-language model about images, in the words in which people are asked.
-
-    A question is in the ledger before it leaves, and its answer before the next one takes its
-    place: a run that was stopped goes on with the same command. Asked again are transport errors,
-    and what was in flight when a run was killed, since its answers never came; that is named, and
-    counts against the budget as spent. The exit code is 1 when a run stopped before its end, and
-    2 when no answer can be used.
-
-    Parameters
-    ----------
-    images
-        A folder of images, a table with columns stimulus and file, or one image.
-    model
-        Model string: openai/…, anthropic/…, google/…, vllm/…, or openai-api/NAME/… for a server
-        with OpenAI's chat completions.
-    to
-        Folder for ratings.parquet and the ledger, from which a run goes on.
-    protocol
-        How it is asked: a name, or a TOML file.
-    examples
-        Solved examples for multi-shot: a TOML file.
-    at_most
-        Most labels above 0, such as 5.
-    structured
-        Let the provider hold the model to the schema.
-    rater
-        Name of the rater; by default model and style.
-    price_in
-        Dollars per million tokens of questions.
-    price_out
-        Dollars per million tokens of answers.
-    concurrency
-        Questions under way at once.
-    per_minute
-        Most questions a minute.
-    patience
-        Stop after so many questions in a row without an answer, or first answers without use.
-    limit
-        Only the first images, this many.
-    repeats
-        Times each question of the main run is asked.
-    again
-        Outcomes to ask again although they are in the ledger, such as refused.
-    on_bad
-        Leave out broken images, and count them.
-    dry_run
-        Print one prompt, tokens and cost to expect; ask nobody.
-    control
-        no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given again.
-
-    Other Parameters
-    ----------------
-    style
-        With solved examples, or without.
-    left_out
-        What a label without a value means. By default zero with --at-most, else what the protocol
-        says.
-    shuffle
-        Draw the order of labels for each image by --seed, or keep the protocol's.
-    tries
-        Attempts after transport errors.
-    reasons
-        Ask for reasons.
-    """
-    if (asking.get("style") == "multi-shot") != (examples is not None):
-        raise InputError("style=multi-shot and --examples go together; expected both or none")
-    asked = load_protocol(protocol)
-    asker = VlmRater(
-        model,
-        asked,
-        to,
-        examples=() if examples is None else read_examples(examples, asked),
-        left_out="not rated" if left_out == "not-rated" else left_out,
-        shuffle=seed if shuffle else None,
-        settings=settings,
-        budget=budget,
-        retrying=Retrying(tries=tries),
-        **asking,
-    )
+    """Ask a vision-language model about images, in the words in which people are asked."""
     files = find_images(images)[:limit]
-    wanted |= {"targets": image_targets(images), "seed": seed}
+    wanted |= {"targets": image_targets(images)}
     if dry_run:
-        show_plan(out, asker.model, asker.plan(files, **wanted))
+        show_plan(out, rater.model, rater.plan(files, **wanted))
         return
-    check_ratings_of(to / _RATINGS, asker, {file.stimulus for file in files})
-    with collected(out, f"asking {model}", to) as (progress, warned):
-        run = asker.rate(files, **wanted, progress=progress)
-    _finish(out, run, to, warned)
+    check_ratings_of(to, rater, {file.stimulus for file in files})
+    with collected(out, f"asking {rater.model}", rater.ledger) as (progress, warned):
+        run = rater.rate(files, **wanted, progress=progress)
+    _finish(out, run, to, Path(rater.ledger), warned)
 
 
-def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
+def _finish(out: Output, run: VlmRun, ratings: Path, folder: Path, warned: list[str]) -> None:
     """Write what came of a run, and print it."""
-    answers, ratings = to / _ANSWERS, to / _RATINGS
+    answers = folder / _ANSWERS
     if run.entries:
         run.to_frame().write_parquet(answers)
     if not run.n_usable:
@@ -219,7 +130,7 @@ def _finish(out: Output, run: VlmRun, to: Path, warned: list[str]) -> None:
         {
             "ratings": ratings,
             "answers": answers,
-            "ledger": to / "ledger.jsonl",
+            "ledger": folder / "ledger.jsonl",
             "model": run.model,
             "rater": run.rater,
             "prompt": run.raters[0]["prompt"],
@@ -312,7 +223,7 @@ def hinted(
     to
         Folder for pictures, answers and tables, from which a run goes on.
     model
-        Model string of the annotator, as for rate vlm.
+        Model string of the annotator, such as openai/gpt-4o-mini.
     annotator
         Annotator that a package adds, instead of a model.
     generator

@@ -76,8 +76,8 @@ def load_published(cls: type[Bank], folder: Path) -> Bank:
     labels = [label for label in taxonomy.labels if label in found]
     if not labels:
         raise InputError(
-            f"{shown(folder)}: no file is of an emotion of emonet_face ({joined(sorted(found)[:4])})"
-            "; expected names such as model_elation_best.pth"
+            f"{shown(folder)}: no file is of an emotion of emonet_face "
+            f"({joined(sorted(found)[:4])}); expected names such as model_elation_best.pth"
         )
     states = [_state(found[label]) for label in labels]
     sizes = {tuple(part.shape for part in state.values()) for state in states}
@@ -86,9 +86,7 @@ def load_published(cls: type[Bank], folder: Path) -> Bank:
             f"{shown(folder)} holds heads of {plural(len(sizes), 'shape')}; expected the heads of "
             "one release"
         )
-    stacked = {
-        name: torch.stack([_turned(state[name]) for state in states]) for name in states[0]
-    }
+    stacked = {name: torch.stack([_turned(state[name]) for state in states]) for name in states[0]}
     weights = StackedWeights.from_state(stacked, str(folder))
     hidden = weights.sizes[1:-1]
     bank = cls(

@@ -76,7 +76,9 @@ def find_images(path: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
     return find_files(path, "image")
 
 
-def find_files(path: str | Path | Iterable[Any], kind: Literal["image", "audio"]) -> tuple[ImageFile, ...]:
+def find_files(
+    path: str | Path | Iterable[Any], kind: Literal["image", "audio"]
+) -> tuple[ImageFile, ...]:
     """Find files of a kind, as :func:`find_images` does."""
     wanted = _KINDS[kind]
     if isinstance(path, str | Path):
@@ -193,7 +195,9 @@ def _of_entry(entry: object, row: int, kind: _Kind) -> ImageFile:
     elif isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str):
         stimulus, file = entry
         if not isinstance(file, str | Path):
-            raise InputError(f"{kind.name} {row}, {shown(stimulus, 60)!r}: expected the path of a file")
+            raise InputError(
+                f"{kind.name} {row}, {shown(stimulus, 60)!r}: expected the path of a file"
+            )
         found = ImageFile(stimulus, Path(file))
     else:
         raise InputError(

@@ -158,7 +158,9 @@ def _known(rater: Rater, taxonomy: Taxonomy, where: str) -> LabelTable:
         )
     reason = f"no label of taxonomy {taxonomy.name} has this name"
     left = {label: reason for label in rater.labels if label not in named}
-    other = [f"{own} → {label}" for own, label in named.items() if own.casefold() != label.casefold()]
+    other = [
+        f"{own} → {label}" for own, label in named.items() if own.casefold() != label.casefold()
+    ]
     by = f"names of labels, and words: {', '.join(other)}" if other else "names of labels"
     return _sorted(taxonomy, named, left, by)
 

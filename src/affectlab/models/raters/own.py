@@ -70,12 +70,12 @@ def rate_own(
         from affectlab.models.text import TextClassifier, read_texts
 
         if coherent and level is None:
-            raise InputError("coherent chooses groups of a level; expected --set level=NAME as well")
+            raise InputError(
+                "coherent chooses groups of a level; expected --set level=NAME as well"
+            )
         model = TextClassifier.load(place)
         texts, names, notes = read_texts(stimuli, on_bad="set_aside" if set_aside else "raise")
-        found = model.rate(
-            texts, names, rater, level=level, coherent=coherent, progress=progress
-        )
+        found = model.rate(texts, names, rater, level=level, coherent=coherent, progress=progress)
         return found, list(notes)
 
     def heads(

@@ -159,7 +159,8 @@ def rate(
     loaded = _loaded(model, stimuli, taxonomy, settings)
     if rater is not None:
         loaded = replace(loaded, name=rater)
-    table = label_table(loaded, taxonomy, label_map)
+    # Where only the answers tell which labels there are, they are mapped when all have come.
+    table = label_table(loaded, taxonomy, label_map) if loaded.labels else None
     place = None if path is None else _made(Path(path))
     run = ask_about(
         find_stimuli(stimuli, loaded.takes, set_aside=on_bad == "set_aside"),
@@ -175,6 +176,10 @@ def rate(
         raise InputError(f"no {loaded.noun} could be read; expected at least one")
     if place is not None:
         _answers(run).pipe(write_data_csv, place / ANSWERS)
+    if table is None:
+        seen = tuple(dict.fromkeys(name for answer in run.answers for name in answer.scores))
+        loaded = replace(loaded, labels=seen)
+        table = label_table(loaded, taxonomy, label_map)
     return as_ratings(run, loaded, table)
 
 
@@ -185,9 +190,9 @@ def _loaded(
     given = dict(settings)
     if callable(model) and not isinstance(model, Rater) and not hasattr(model, "takes"):
         given.setdefault("takes", kind_of_stimuli(stimuli))
-    if taxonomy is not None and "labels" not in given and isinstance(model, str):
-        if has_no_labels(model):
-            given["labels"] = load_taxonomy(taxonomy).labels
+    looks = taxonomy is not None and "labels" not in given
+    if looks and isinstance(model, str) and has_no_labels(model):
+        given["labels"] = load_taxonomy(taxonomy).labels
     return load_rater(model, **given)
 
 
@@ -227,16 +232,13 @@ def _made(folder: Path) -> Path:
 
 
 def as_ratings(run: RaterRun, rater: Rater, table: LabelTable) -> Ratings:
-    """Make ratings of answers: a row per stimulus and label, without a value where there is none."""
-    labels = list(table.sources) or list(
-        dict.fromkeys(label for answer in run.answers for label in answer.scores)
-    )
+    """Make ratings of answers: a row per stimulus and label; unknown values are null."""
     rows: list[tuple[Any, ...]] = []
     for one, answer in zip(run.stimuli, run.answers, strict=True):
         values: dict[str, float | None] = (
             dict(table.values(answer.scores, rater))
             if answer.outcome == "ok"
-            else dict.fromkeys(labels)
+            else dict.fromkeys(table.sources)
         )
         said = (answer.outcome, answer.faces, answer.retries)
         rows += [(one.stimulus, label, value, *said) for label, value in values.items()]
@@ -273,7 +275,10 @@ def _stimuli(run: RaterRun, rater: Rater) -> pl.DataFrame | None:
     """Give the texts that were rated."""
     if rater.takes != "text":
         return None
-    held = {"stimulus": [one.stimulus for one in run.stimuli], "text": [one.load() for one in run.stimuli]}
+    held = {
+        "stimulus": [one.stimulus for one in run.stimuli],
+        "text": [one.load() for one in run.stimuli],
+    }
     return pl.DataFrame(held, schema={"stimulus": pl.String, "text": pl.String})
 
 

@@ -316,9 +316,7 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def _checked(
-    given: Mapping[str, Any], faces: int | None, retries: int, rater: Rater
-) -> Answer:
+def _checked(given: Mapping[str, Any], faces: int | None, retries: int, rater: Rater) -> Answer:
     scores = {str(label): _number(value) for label, value in given.items()}
     known = set(rater.labels)
     wrong = ""

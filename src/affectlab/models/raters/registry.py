@@ -1,4 +1,4 @@
-"""Raters by name: packages and services, checkpoints and files of others, functions of one's own."""
+"""Raters by name: packages, services, checkpoints and files of others, functions."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _needs_stimuli(function: Callable[..., Any]) -> bool:
 
 
 def _of_first_parameter(function: Callable[..., Any]) -> str:
-    """What a function rates, by the name of its first parameter; pictures, where it says nothing."""
+    """What a function rates, by the name of its first parameter; else pictures."""
     first = next((one.name for one in _positional(function)), "")
     by_name = {"text": "text", "sentence": "text", "sound": "sound", "audio": "sound"}
     return next((kind for word, kind in by_name.items() if first.startswith(word)), "image")

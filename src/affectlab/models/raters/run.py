@@ -35,9 +35,7 @@ _WATCH = 0.5
 does not end the wait of this one."""
 
 
-def at_once(
-    rater: Rater, opened: Opened, ledger: AnswerLedger
-) -> Generator[tuple[str, Answer]]:
+def at_once(rater: Rater, opened: Opened, ledger: AnswerLedger) -> Generator[tuple[str, Answer]]:
     """Rate batch after batch."""
 
     def rated(batch: list[tuple[str, str, Any]]) -> Iterator[tuple[str, Answer]]:
@@ -57,9 +55,7 @@ def at_once(
         yield from rated(batch)
 
 
-def in_steps(
-    rater: Rater, opened: Opened, ledger: AnswerLedger
-) -> Generator[tuple[str, Answer]]:
+def in_steps(rater: Rater, opened: Opened, ledger: AnswerLedger) -> Generator[tuple[str, Answer]]:
     """Ask about some stimuli at a time, each with notes of its own.
 
     Where it ends before its time, what is under way is waited for, but nothing is tried again.
@@ -145,8 +141,8 @@ class _Stopwatch:
         if self._failures >= self._patience and self.done < self._total:
             raise InputError(
                 f"rater {self._rater.name!r}: no answer about "
-                f"{plural(self._failures, self._rater.noun)} in a row that can be used (the last one is "
-                f"{answer.outcome}: {answer.problem}); {self._total - self.done:,} were not asked "
+                f"{plural(self._failures, self._rater.noun)} in a row that can be used (the last one "
+                f"is {answer.outcome}: {answer.problem}); {self._total - self.done:,} were not asked "
                 "about, what was answered is kept where a folder was given, and more patience "
                 "goes on all the same"
             )

@@ -1,4 +1,4 @@
-"""The stimuli that a rater is given: pictures, texts or sounds, each known by a hash of its content."""
+"""What a rater is given: pictures, texts or sounds, each known by a hash of its content."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ class FileStimulus:
                 f"{name} has changed since the run began; expected {NOUNS[self.takes]}s that stay "
                 "as they are, or the same command once more"
             )
-        return load_sound(content, name) if self.takes == "sound" else load_image(content, name=name)
+        return (
+            load_sound(content, name) if self.takes == "sound" else load_image(content, name=name)
+        )
 
 
 def find_stimuli(
@@ -133,8 +135,10 @@ def find_stimuli(
 def _text(row: int, entry: object) -> TextStimulus:
     if isinstance(entry, str):
         return TextStimulus(f"text {row}", entry)
-    if isinstance(entry, tuple | list) and len(entry) == 2 and all(
-        isinstance(part, str) for part in entry
+    if (
+        isinstance(entry, tuple | list)
+        and len(entry) == 2
+        and all(isinstance(part, str) for part in entry)
     ):
         return TextStimulus(entry[0], entry[1])
     raise InputError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.interface.lazy import lazily
 from affectlab.models.vlm.asking import AskSettings, Budget, Prices, Retrying
+from affectlab.models.vlm.asking.settings import is_provider as is_provider
 from affectlab.models.vlm.prompts import build_prompt, read_answer, read_examples
 
 if TYPE_CHECKING:

@@ -40,7 +40,10 @@ Task: TypeAlias = Literal["text", "image", "sound", "image and labels", "text to
 _LOADING: dict[str, Any] = {**DATA_ONLY, "weights_only": True}
 _UNNAMED = re.compile(r"LABEL_\d+", re.IGNORECASE)
 _CLASSES: dict[Task, tuple[str, str]] = {
-    "text": ("MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES", "AutoModelForSequenceClassification"),
+    "text": (
+        "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES",
+        "AutoModelForSequenceClassification",
+    ),
     "image": ("MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES", "AutoModelForImageClassification"),
     "sound": ("MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES", "AutoModelForAudioClassification"),
     "image and labels": (
@@ -188,8 +191,8 @@ def _network(place: str, task: Task) -> Any:
     lacking = [*found["missing_keys"], *(one[0] for one in found["mismatched_keys"])]
     if lacking:
         raise InputError(
-            f"checkpoint {place!r} lacks weights ({min(lacking)}, {len(lacking)} in all), and would "
-            "answer at random; expected all that its settings name"
+            f"checkpoint {place!r} lacks weights ({min(lacking)}, {len(lacking)} in all), and "
+            "would answer at random; expected all that its settings name"
         )
     return network
 
@@ -300,9 +303,7 @@ def _activation(model: _Model, chosen: Activation | None) -> Activation:
     )
 
 
-def _answered(
-    model: _Model, names: Sequence[str], activation: Activation, logits: Tensor
-) -> list[Judged]:
+def _answered(names: Sequence[str], activation: Activation, logits: Tensor) -> list[Judged]:
     values = logits.float()
     if activation == "softmax":
         values = values.softmax(dim=-1)
@@ -326,7 +327,7 @@ def _classifier(
         raise InputError(f"scale = {scale!r} is for numbers; these outputs are probabilities")
 
     def forward(stimuli: Sequence[Any]) -> list[Judged]:
-        return _answered(model, names, applied, model(**prepare(stimuli)).logits)
+        return _answered(names, applied, model(**prepare(stimuli)).logits)
 
     levels = (scale or "interval") if applied == "none" else "0-1 interval"
     return _Outputs(forward, names, levels, {"activation": applied}, notes)
@@ -480,14 +481,18 @@ def _of_image_and_labels(
 
     def forward(pictures: Sequence[Any]) -> list[Judged]:
         logits = model(**dict(filled), **_pixels(processor, pictures)).logits_per_image
-        return _answered(model, names, applied, logits)
+        return _answered(names, applied, logits)
 
     settings = {"activation": applied, "prompt": sentence, "labels": list(names)}
     return _Outputs(forward, names, "0-1 interval", settings)
 
 
 def _of_text_to_text(
-    model: _Model, *, labels: Sequence[str] = (), prompt: str = "", max_tokens: int | None = None,
+    model: _Model,
+    *,
+    labels: Sequence[str] = (),
+    prompt: str = "",
+    max_tokens: int | None = None,
     **given: Any,
 ) -> _Outputs:
     """Let the network write, and read one of the labels in what it has written."""

@@ -1,4 +1,4 @@
-"""Estimators of scikit-learn in files as raters: skops files, and pickles where they are trusted."""
+"""Estimators of scikit-learn as raters: skops files, and pickles where they are trusted."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def estimator_rater(
     found = _pickled(path, trusted=trust_pickle) if path.suffix in PICKLES else _skops(path)
     if not hasattr(found, "predict_proba"):
         raise InputError(
-            f"{shown(path)} holds {type(found).__name__}, which gives no probabilities; expected an "
-            "estimator with predict_proba"
+            f"{shown(path)} holds {type(found).__name__}, which gives no probabilities; expected "
+            "an estimator with predict_proba"
         )
     names = _names(found, labels, path)
 
@@ -80,8 +80,8 @@ def _skops(path: Path) -> Any:
         unknown = io.get_untrusted_types(file=path)
         if unknown:
             raise InputError(
-                f"{shown(path)} holds {joined(sorted(unknown)[:4])}, which skops does not know to be "
-                "harmless; expected types of scikit-learn, numpy and scipy"
+                f"{shown(path)} holds {joined(sorted(unknown)[:4])}, which skops does not know to "
+                "be harmless; expected types of scikit-learn, numpy and scipy"
             )
         return io.load(path, trusted=[])
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -151,3 +152,27 @@ class Retrying:
         most = min(self.first_wait * 2.0 ** min(attempt - 1, 64), self.longest_wait)
         drawn = most * (0.5 + 0.5 * rng.random())
         return drawn if asked is None else max(asked, drawn)
+
+
+_PROVIDERS = frozenset(
+    (
+        *("anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google"),
+        *("grok", "groq", "hf", "hf-inference-providers", "litellm-proxy", "llama-cpp-python"),
+        *("meta", "mistral", "mockllm", "moonshot", "ollama", "openai", "openai-api"),
+        *("openai-api-completions", "openrouter", "perplexity", "sagemaker", "sambanova"),
+        *("sglang", "together", "vllm", "vllm-completions"),
+    )
+)
+"""Providers of inspect-ai."""
+
+
+def is_provider(model: str) -> bool:
+    """Whether a name is that of a provider's model: ``openai/gpt-4o-mini``, not ``hub:openai/…``.
+
+    Examples
+    --------
+    >>> is_provider("openai/gpt-4o-mini"), is_provider("hub:openai/clip-vit-base-patch32")
+    (True, False)
+    """
+    provider, slash, name = model.partition("/")
+    return bool(slash and name) and provider in _PROVIDERS and not Path(model).exists()
