@@ -13,8 +13,8 @@ from tests.models.raters.conftest import pictures
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.raters import (
-    Face,
     Answer,
+    Face,
     Rater,
     list_raters,
     load_rater,

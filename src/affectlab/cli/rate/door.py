@@ -15,7 +15,7 @@ from affectlab.cli.rate.difference import metrics_of, rate_pairs
 from affectlab.core.errors import InputError
 from affectlab.core.files.media import media_kind
 from affectlab.core.types import Count
-from affectlab.core.words import count, joined, plural
+from affectlab.core.words import joined, plural
 from affectlab.evaluation import OUTCOMES, outcome_table
 from affectlab.models import label_overview, rate as rate_stimuli, times_chosen
 from affectlab.models.vlm import AskSettings, Budget, is_provider
@@ -208,7 +208,7 @@ def _take_results(out: Output, results: Path, stimuli: Path, to: Path) -> None:
             f"{results} and {stimuli} share no stimulus; expected the same names, such as "
             f"{next(iter(sorted(names)))!r}"
         )
-    (ratings,) = read_models([results], own.filter(stimuli=known))
+    (ratings,) = read_models([results], own.select(stimuli=known))
     notes = []
     if len(known) < len(names):
         notes.append(f"{plural(len(names) - len(known), 'stimulus', 'stimuli')} without an answer")
@@ -224,11 +224,12 @@ def _names(stimuli: Path) -> set[str]:
     """Give the names of stimuli, also of a table that says no more of them."""
     from affectlab.models.raters.stimuli import find_stimuli, kind_of_stimuli
 
-    if stimuli.is_file() and stimuli.suffix in _FILES:
-        table = read_table(stimuli)
-        if "stimulus" in table.columns:
-            return set(table["stimulus"].cast(pl.String).drop_nulls().to_list())
-    return {one.stimulus for one in find_stimuli(stimuli, kind_of_stimuli(stimuli))}
+    try:
+        return {one.stimulus for one in find_stimuli(stimuli, kind_of_stimuli(stimuli))}
+    except InputError:
+        if not stimuli.is_file():
+            raise
+        return set(read_table(stimuli)["stimulus"].cast(pl.String).drop_nulls().to_list())
 
 
 def _finish(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Ge
 
@@ -13,7 +13,6 @@ from affectlab.cli._output import Output, collected
 from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
-from affectlab.core.types import Count
 from affectlab.core.words import count, plural, shown
 from affectlab.evaluation import OutcomeTable
 from affectlab.models.hinted import (
@@ -27,15 +26,12 @@ from affectlab.models.images import find_images
 from affectlab.models.vlm import (
     AskSettings,
     Budget,
-    Retrying,
     VlmRater,
     VlmRun,
     check_ratings_of,
     image_targets,
-    read_examples,
 )
 from affectlab.models.vlm.asking import Plan, problem_of
-from affectlab.protocols import load_protocol
 
 if TYPE_CHECKING:
     from affectlab.models.reactions import VlmReactions

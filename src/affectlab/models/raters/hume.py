@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from affectlab.core.errors import InputError
-from affectlab.models.raters.rater import Face, Answer, Rater
+from affectlab.models.raters.rater import Answer, Face, Rater
 from affectlab.models.raters.services import (
     ApiRequest,
     ExpressionApi,

@@ -9,7 +9,7 @@ from typing import Any
 
 from affectlab.core.errors import InputError
 from affectlab.models.ask import LineFile
-from affectlab.models.raters.rater import Answer, Rater, Notes
+from affectlab.models.raters.rater import Answer, Notes, Rater
 
 __all__ = ["AnswerLedger"]
 

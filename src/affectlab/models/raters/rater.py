@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-
 from affectlab.core.errors import InputError, check_choice, check_once
 from affectlab.core.words import plural, shown
 from affectlab.evaluation import OUTCOMES
 from affectlab.ratings import Scale
 
 __all__ = [
-    "Face",
     "Answer",
-    "Rater",
+    "Face",
     "Judged",
     "Notes",
+    "Rater",
     "Rates",
     "Spoken",
     "answer_of",

@@ -16,10 +16,10 @@ from affectlab.models.raters.rater import Answer, Rater, answer_of, judge
 from affectlab.models.raters.stimuli import Stimulus
 
 __all__ = [
-    "RaterRun",
     "OnBad",
     "Opened",
     "Progress",
+    "RaterRun",
     "ask_about",
     "at_once",
     "in_steps",
@@ -141,9 +141,10 @@ class _Stopwatch:
         if self._failures >= self._patience and self.done < self._total:
             raise InputError(
                 f"rater {self._rater.name!r}: no answer about "
-                f"{plural(self._failures, self._rater.noun)} in a row that can be used (the last one "
-                f"is {answer.outcome}: {answer.problem}); {self._total - self.done:,} were not asked "
-                "about, what was answered is kept where a folder was given, and more patience "
+                f"{plural(self._failures, self._rater.noun)} in a row that can be used (the "
+                f"last one is {answer.outcome}: {answer.problem}); "
+                f"{self._total - self.done:,} were not asked about, what was answered is kept where "
+                "a folder was given, and more patience "
                 "goes on all the same"
             )
 

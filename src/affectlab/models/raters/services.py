@@ -19,7 +19,7 @@ from affectlab.core.remote.services import without_key
 from affectlab.core.words import shown
 from affectlab.evaluation import Response, classify_outcome
 from affectlab.models.ask import Reply, fetch, is_path, seconds_to_wait
-from affectlab.models.raters.rater import Face, Answer, Rater, Judged, Notes, Spoken
+from affectlab.models.raters.rater import Answer, Face, Judged, Notes, Rater, Spoken
 
 if TYPE_CHECKING:
     import httpx

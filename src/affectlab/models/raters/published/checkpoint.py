@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Literal, TypeAlias, get_args
 
 import torch
@@ -183,7 +184,7 @@ def _network(place: str, task: Task) -> Any:
             network, found = loader.from_pretrained(
                 place, dtype=torch.float32, output_loading_info=True, **_LOADING
             )
-    except LOADING_FAILS as error:
+    except (*LOADING_FAILS, UnpicklingError) as error:
         raise own_code(place, error) or InputError(
             f"checkpoint {place!r} cannot be used ({' '.join(str(error).split())[:160]}); expected "
             "its weights as safetensors, or as tensors alone"
