@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -129,7 +129,13 @@ class ReactionQuestion:
             "sample": self.sample,
         }
 
-    def read(self, text: str, *, held: bool) -> Read:  # noqa: ARG002
+    def read(
+        self,
+        text: str,
+        *,
+        held: bool,  # noqa: ARG002
+        alternatives: Mapping[str, float] | None = None,  # noqa: ARG002
+    ) -> Read:
         """Take the text as the reaction; what begins by declining is none."""
         said = text.strip()
         if not said or looks_like_refusal(said):

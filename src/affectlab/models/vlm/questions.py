@@ -19,10 +19,12 @@ from affectlab.models.vlm.prompts import (
     ImagePart,
     Prompt,
     Read,
+    Readout,
     Style,
     build_prompt,
     image_part,
     read_answer,
+    read_sign,
 )
 from affectlab.protocols import Protocol
 
@@ -150,6 +152,7 @@ class Design:
     shuffle: int | None = None
     """Seed that draws the order of labels for each picture; None: the protocol's order."""
     limits: ImageLimits | None = None
+    readout: Readout = "generate"
 
     def build(
         self, image: ImagePart | None, *, hint: str, label: str | None, order_seed: int | None
@@ -167,6 +170,7 @@ class Design:
             reasons=self.reasons,
             structured=self.structured,
             label=label,
+            readout=self.readout,
         )
 
     @property
@@ -265,8 +269,13 @@ class Question:
             picture, hint=self.hint, label=self.label, order_seed=self.order_seed
         )
 
-    def read(self, text: str, *, held: bool) -> Read:
+    def read(
+        self, text: str, *, held: bool, alternatives: Mapping[str, float] | None = None
+    ) -> Read:
         """Read an answer; `held` says whether the provider held the model to the schema."""
+        if self.design.readout != "generate":
+            shares = alternatives if self.design.readout == "logprob" else None
+            return read_sign(self.blank().answers, self.label, text, shares)
         return read_answer(self.blank(), self.design.protocol, text, held=held)
 
     def told(self) -> dict[str, Any]:
@@ -281,6 +290,7 @@ class Question:
             "control": self.control,
             "repeat": self.repeat,
             **({"hint": self.hint} if self.hint else {}),
+            **({} if self.design.readout == "generate" else {"readout": self.design.readout}),
             **({"label": self.label} if self.label is not None else {}),
             **({"order_seed": self.order_seed} if self.order_seed is not None else {}),
         }

@@ -46,7 +46,7 @@ from affectlab.models.vlm.asking import (
     warn_of_others,
     with_address,
 )
-from affectlab.models.vlm.prompts import Example, ImageLimits, Style
+from affectlab.models.vlm.prompts import Example, ImageLimits, Readout, Style, one_at_a_time
 from affectlab.models.vlm.questions import MAIN, Design, Question, check_controls, make_questions
 from affectlab.models.vlm.run import Entry, VlmRun
 from affectlab.protocols import Protocol, load_protocol
@@ -143,6 +143,7 @@ def how_asked(rater: VlmRater, not_sent: Collection[str] = ()) -> dict[str, Any]
         "left_out": prompt.left_out if prompt.labels else None,
         "reasons": rater.reasons,
         "structured": rater.structured and STRUCTURED not in not_sent,
+        "readout": None if rater.readout == "generate" else rater.readout,
         "label_order": "protocol" if rater.shuffle is None else f"shuffled, seed {rater.shuffle}",
         "temperature": None if "temperature" in not_sent else settings.sent_temperature,
         "top_p": None if "top_p" in not_sent else settings.top_p,
@@ -456,6 +457,10 @@ class VlmRater:
     reasons: bool = False
     structured: Annotated[bool, Rare] = False
     """Let the provider hold the model to the schema of the answer."""
+    readout: Readout = "generate"
+    """Read a JSON object that the model writes (``"generate"``); one letter (``"choice"``); or the
+    probabilities of the first token (``"logprob"``): P(yes), or the mean of the scale's numbers. The
+    last two ask about one label at a time."""
     shuffle: int | None = 0
     """Seed that draws the order of labels for each image, since models favour what comes first;
     None: the protocol's order for all."""
@@ -497,13 +502,15 @@ class VlmRater:
     @property
     def name(self) -> str:
         """Name of the rater."""
-        return self.rater or f"{self.model} {self.style}"
+        way = self.style if self.readout == "generate" else f"{self.style} {self.readout}"
+        return self.rater or f"{self.model} {way}"
 
     def design(self) -> Design:
         """Give how the prompts are built."""
         if not self._read:
             given = self.protocol
-            self._read.append(given if isinstance(given, Protocol) else load_protocol(given))
+            loaded = given if isinstance(given, Protocol) else load_protocol(given)
+            self._read.append(one_at_a_time(loaded, self.readout))
         return Design(
             self._read[0],
             style=self.style,
@@ -514,6 +521,7 @@ class VlmRater:
             structured=self.structured,
             shuffle=self.shuffle,
             limits=self.limits,
+            readout=self.readout,
         )
 
     def rate(

@@ -24,8 +24,8 @@ from affectlab.models.vlm.asking import (
     problem_of,
     total_usage,
 )
-from affectlab.models.vlm.questions import Question
-from affectlab.ratings import Ratings
+from affectlab.models.vlm.questions import Design, Question
+from affectlab.ratings import Ratings, Scale
 
 __all__ = [
     "Entry",
@@ -268,7 +268,7 @@ def ratings_of(run: VlmRun) -> Ratings:
     InputError
         When nothing was answered.
     """
-    from affectlab.ratings import Scale, check_columns
+    from affectlab.ratings import check_columns
 
     if not run.entries:
         raise InputError(f"{run.model} has answered nothing; there are no ratings")
@@ -308,12 +308,21 @@ def ratings_of(run: VlmRun) -> Ratings:
     raters = [dict(row) for row in run.raters if row["control"] in shown]
     checked = check_columns(
         {name: pl.Series(name, column) for name, column in columns.items()},
-        scale=Scale.parse(protocol.scale.spec),
+        scale=_scale(run.entries[0].question.design),
         taxonomy=protocol.taxonomy() if labelled else None,
     )
     # Retries and hints belong to answers, also where they happen to be the same for a stimulus:
     # as its attributes they would contradict those of other models.
     return Ratings._from_checked(checked, _rater_table(raters), source=run.rater, split=False)
+
+
+def _scale(design: Design) -> Scale:
+    """Scale of the answers: means of log-probabilities lie between its numbers."""
+    scale = design.protocol.scale
+    if design.readout != "logprob":
+        return Scale.parse(scale.spec)
+    low, high = (0, 1) if scale.kind == "binary" else (scale.low, scale.high)
+    return Scale.parse(f"{low:g}-{high:g} interval")
 
 
 def _rows(entry: Entry, rater: str) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from affectlab.models.vlm.asking.event_loop import Interrupt, interruptible
 from affectlab.models.vlm.asking.ledger import Ledger, Record
 from affectlab.models.vlm.asking.limits import Halt, Pace, Patience, pause
 from affectlab.models.vlm.asking.outcomes import Askable, Judged, judge, problem_of
-from affectlab.models.vlm.asking.provider import Provider, Reply
+from affectlab.models.vlm.asking.provider import NO_LOGPROBS, Provider, Reply
 from affectlab.models.vlm.asking.settings import Retrying
 from affectlab.models.vlm.prompts import Prompt, ShownBeforeError
 
@@ -148,6 +148,7 @@ class Asker:
             key=question.key,
             outcome="transport",
             text=reply.text,
+            alternatives=reply.alternatives,
             stop_reason=reply.stop_reason,
             refusal=reply.refusal,
             rejection=found.rejection if found else "",
@@ -174,6 +175,9 @@ class Asker:
         self._done += 1
         self._usable += OUTCOMES[written.outcome].usable
         halt = self._patience.told(written, problem_of(written, judged))
+        if written.unreadable == NO_LOGPROBS:
+            # All others would be paid for as well, and bring nothing.
+            halt = Halt("failures", NO_LOGPROBS)
         if halt is not None:
             self.stop(halt)
         self._tell()

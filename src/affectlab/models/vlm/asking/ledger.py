@@ -44,6 +44,8 @@ class Record:
     outcome: str
     """As it was judged when it was asked; readers judge the text anew."""
     text: str | None = None
+    alternatives: Mapping[str, float] | None = None
+    """Probability of each first token, where these were asked for."""
     stop_reason: str = ""
     refusal: str = ""
     rejection: str = ""
@@ -73,6 +75,7 @@ class Record:
             "outcome": self.outcome,
             "asked": dict(self.asked),
             "text": self.text,
+            "alternatives": None if self.alternatives is None else dict(self.alternatives),
             "stop_reason": self.stop_reason,
             "refusal": self.refusal,
             "rejection": self.rejection,
@@ -146,6 +149,7 @@ _KINDS: dict[str, Callable[[object], bool]] = {
     "outcome": lambda value: isinstance(value, str) and value in OUTCOMES,
     "asked": lambda value: isinstance(value, dict),
     "text": lambda value: value is None or _is_text(value),
+    "alternatives": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
     **dict.fromkeys(("stop_reason", "refusal", "rejection", "transport_error"), _is_text),
     **dict.fromkeys(("unreadable", "served", "at"), _is_text),
     "http_status": lambda value: value is None or (isinstance(value, int) and 100 <= value <= 599),

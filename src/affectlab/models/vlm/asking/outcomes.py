@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,8 +38,11 @@ class Askable(Protocol):
     def told(self) -> dict[str, Any]:
         """Say what was asked, for readers of the ledger."""
 
-    def read(self, text: str, *, held: bool) -> Read:
-        """Read the answer; `held` says whether the provider held the model to the schema."""
+    def read(
+        self, text: str, *, held: bool, alternatives: Mapping[str, float] | None = None
+    ) -> Read:
+        """Read the answer; `held` says whether the provider held the model to the schema,
+        `alternatives` how probable other first tokens were."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def judge(question: Askable, record: Record) -> Judged:
     read = Read()
     if not nothing and record.text is not None:
         held = STRUCTURED not in record.not_sent
-        read = question.read(record.text, held=held)
+        read = question.read(record.text, held=held, alternatives=record.alternatives)
     outcome = classify_outcome(
         Response(
             transport_error=record.transport_error,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+import math
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,11 @@ __all__ = [
 
 STRUCTURED = "structured"
 """Stands for the schema among the settings of a request."""
+NO_LOGPROBS = "the provider gave no log-probabilities; --config readout=choice asks without them"
+_ALTERNATIVES = 20
+"""First tokens whose probability is asked for: as many as providers give."""
+_SIGN_TOKENS = {"choice": 16, "logprob": 16}
+"""Most tokens of an answer of one sign; some providers take no fewer."""
 _UNKNOWN = "unknown"
 _SCHEMA_NAMES = (
     *("response_format", "output_format", "format", "response_schema", "responseSchema"),
@@ -57,6 +63,8 @@ class Reply:
     """What one attempt brought."""
 
     text: str | None = None
+    alternatives: Mapping[str, float] | None = None
+    """Probability of each first token, where these were asked for and came."""
     stop_reason: str = ""
     refusal: str = ""
     failure: Failure | None = None
@@ -96,6 +104,19 @@ def reply_of(output: ModelOutput, call: Any, seconds: float) -> Reply:
         served=served,
         seconds=seconds,
     )
+
+
+def first_token(output: ModelOutput) -> dict[str, float] | None:
+    """Give the probability of each first token that says something; None where none came."""
+    found = output.choices[0].logprobs if output.choices else None
+    for token in found.content if found is not None else ():
+        listed = token.top_logprobs or ()
+        if token.token.strip() and listed:
+            shares: dict[str, float] = {}
+            for one in listed:
+                shares[one.token] = shares.get(one.token, 0.0) + math.exp(min(one.logprob, 0.0))
+            return shares
+    return None
 
 
 def left_out(call: Any, wanted: list[str]) -> tuple[str, ...]:
@@ -301,7 +322,13 @@ class Provider:
             return Reply(failure=self._failure(output, True, outer), seconds=seconds)
         wanted = [name for name in _OPTIONAL if getattr(config, name) is not None]
         wanted += [STRUCTURED] if prompt.structured else []
-        return replace(reply_of(output, call, seconds), not_sent=left_out(call, wanted))
+        reply = replace(reply_of(output, call, seconds), not_sent=left_out(call, wanted))
+        if prompt.readout != "logprob" or reply.text is None:
+            return reply
+        shares = first_token(output)
+        if shares is None:
+            return replace(reply, text=None, failure=Failure(unreadable=NO_LOGPROBS))
+        return replace(reply, alternatives=shares)
 
     def _failure(self, error: Exception, arrived: bool, outer: BaseException | None) -> Failure:
         found = failure_of(error, outer)
@@ -327,10 +354,13 @@ class Provider:
         if prompt.structured:
             wanted = JSONSchema.model_validate(strict_schema(prompt.schema))
             schema = ResponseSchema(name="answer", json_schema=wanted, strict=True)
+        logprobs: dict[str, Any] = {}
+        if prompt.readout == "logprob":
+            logprobs = {"logprobs": True, "top_logprobs": _ALTERNATIVES}
         return GenerateConfig(
             temperature=settings.sent_temperature,
             top_p=settings.top_p,
-            max_tokens=settings.max_tokens,
+            max_tokens=min(settings.max_tokens, _SIGN_TOKENS.get(prompt.readout, 2**31)),
             seed=settings.sampling_seed,
             reasoning_effort=settings.reasoning_effort,
             # Without it some providers are asked for a greeting first, to see whether it works.
@@ -338,6 +368,7 @@ class Provider:
             response_schema=schema,
             max_retries=0,
             cache_prompt="auto",
+            **logprobs,
         )
 
     async def close(self) -> None:

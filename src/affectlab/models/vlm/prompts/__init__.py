@@ -16,7 +16,12 @@ from affectlab.models.vlm.prompts.prompt import (
     Style as Style,
     build_prompt as build_prompt,
 )
-from affectlab.models.vlm.prompts.reading import Read as Read, read_answer as read_answer
+from affectlab.models.vlm.prompts.reading import (
+    Read as Read,
+    read_answer as read_answer,
+    read_sign as read_sign,
+)
+from affectlab.models.vlm.prompts.readout import Readout as Readout, one_at_a_time as one_at_a_time
 from affectlab.models.vlm.prompts.schema import (
     answer_schema as answer_schema,
     strict_schema as strict_schema,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from affectlab.models.vlm.prompts.examples import (
 )
 from affectlab.models.vlm.prompts.form import Asked, LeaveOneOut, plan_asked
 from affectlab.models.vlm.prompts.images import ImagePart
+from affectlab.models.vlm.prompts.readout import Readout, answers_of
 from affectlab.models.vlm.prompts.schema import answer_schema
 from affectlab.models.vlm.prompts.stimulus import Stimulus, as_stimulus, check_stimulus, shown_parts
 from affectlab.models.vlm.prompts.wording import CLOSING, opening, system_text
@@ -116,6 +117,9 @@ class Prompt:
     reasons: bool = False
     structured: bool = False
     n_examples: int = 0
+    readout: Readout = "generate"
+    answers: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """Value of each sign, where an answer is one."""
 
     @property
     def text(self) -> str:
@@ -145,6 +149,7 @@ def build_prompt(
     reasons: bool = False,
     structured: bool = False,
     label: str | None = None,
+    readout: Readout = "generate",
 ) -> Prompt:
     """Put a protocol's question to a model, in the words that people read.
 
@@ -181,6 +186,9 @@ def build_prompt(
         The provider holds the model to `schema`: every key is there, null stands for not rated.
     label
         The label to ask about, for protocols that ask about one at a time.
+    readout
+        How the answer will be read: from a JSON object; from one letter, ``"choice"``; or from the
+        probabilities of its first token, ``"logprob"``. The last two ask for one sign.
 
     Raises
     ------
@@ -207,6 +215,10 @@ def build_prompt(
             f"style {style!r} with {len(examples)} examples: expected examples for 'multi-shot' "
             "and none for 'zero-shot'"
         )
+    if readout != "generate" and (reasons or structured or examples):
+        raise InputError(
+            f"readout {readout!r} asks for one sign; expected no reasons, schema or solved examples"
+        )
     stimulus = as_stimulus(image)
     asked = plan_asked(
         protocol,
@@ -227,8 +239,8 @@ def build_prompt(
     hinted = hinted_label(protocol, asked.labels, hint)
     schema = answer_schema(asked)
     system = system_text(asked)
-    head = [opening(asked), *example_parts(asked, examples)]
-    foot = ([hint_sentence(hinted, asked.noun)] if hinted else []) + [CLOSING]
+    head = [opening(asked, readout), *example_parts(asked, examples)]
+    foot = ([hint_sentence(hinted, asked.noun)] if hinted else []) + [CLOSING[readout]]
     shown = shown_parts(stimulus, swapped=asked.swapped)
     blank = shown_parts(stimulus, swapped=False, blank=True)
     version = _hash(system, head, blank, foot, schema, asked.swapped)
@@ -240,7 +252,7 @@ def build_prompt(
         keys=asked.keys,
         protocol=protocol.name,
         version=version,
-        design=_design(asked, examples, blank),
+        design=_design(asked, examples, blank, readout),
         style=style,
         shown=stimulus.shown,
         label=asked.label,
@@ -252,6 +264,8 @@ def build_prompt(
         reasons=reasons,
         structured=structured,
         n_examples=len(examples),
+        readout=readout,
+        answers={} if readout == "generate" else answers_of(asked, readout),
     )
 
 
@@ -259,11 +273,12 @@ def _design(
     asked: Asked,
     examples: Sequence[Example],
     blank: Sequence[str | ImagePart],
+    readout: Readout,
 ) -> str:
     """Hash what does not change from one stimulus of a run to the next."""
     plain = asked.in_order()
-    head = [opening(plain), *example_parts(plain, examples)]
-    return _hash(system_text(plain), head, blank, [CLOSING], answer_schema(plain), False)
+    head = [opening(plain, readout), *example_parts(plain, examples)]
+    return _hash(system_text(plain), head, blank, [CLOSING[readout]], answer_schema(plain), False)
 
 
 def _hash(

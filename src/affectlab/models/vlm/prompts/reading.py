@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from affectlab.core.errors import InputError
+from affectlab.core.words import percent
 from affectlab.models.vlm.prompts.checks import Checked, checked
 from affectlab.models.vlm.prompts.form import Asked, plan_asked
 from affectlab.models.vlm.prompts.json_objects import find_object
 from affectlab.models.vlm.prompts.prompt import Prompt
+from affectlab.models.vlm.prompts.readout import LEAST_MASS
 from affectlab.protocols import Protocol, entry_rows
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "answer_rows",
     "asked_of",
     "read_answer",
+    "read_sign",
     "row_values",
 ]
 
@@ -183,3 +187,68 @@ def asked_of(prompt: Prompt, protocol: Protocol) -> Asked:
     if (asked.labels, asked.keys, asked.swapped) != (prompt.labels, prompt.keys, prompt.swapped):
         raise InputError(f"protocol {protocol.name!r} asks for other labels than the prompt did")
     return asked
+
+
+# Answers of one sign, read from the text or from the probabilities of the first token.
+
+
+def read_sign(
+    answers: Mapping[str, float],
+    label: str | None,
+    text: str,
+    alternatives: Mapping[str, float] | None,
+) -> Read:
+    """Read an answer of one sign.
+
+    Parameters
+    ----------
+    answers
+        Value of each sign.
+    label
+        The label asked about.
+    text
+        What the model wrote.
+    alternatives
+        Probability of each first token. None: the text is read. Otherwise the value is the mean of
+        the values, weighted by the probability of their signs: P(yes) of a question of yes and no.
+
+    Examples
+    --------
+    >>> read = read_sign({"yes": 1.0, "no": 0.0}, "Awe", "yes", {"Yes": 0.5, " yes": 0.1, "No": 0.2})
+    >>> round(read.rows[0]["value"], 3), round(read.rows[0]["answer_mass"], 3)
+    (0.75, 0.8)
+    >>> read_sign({"A": 1.0, "B": 0.0}, "Awe", "A.", None).values
+    {'Awe': 1.0}
+    """
+    known = {sign.casefold(): sign for sign in answers}
+    if alternatives is None:
+        said = known.get(_plain(text))
+        if said is None:
+            return Read(problem=f"expected one of {', '.join(answers)} and nothing else")
+        return _read(label, said, answers[said])
+    mass = dict.fromkeys(answers, 0.0)
+    for token, share in alternatives.items():
+        sign = known.get(_plain(token))
+        if sign is not None:
+            mass[sign] += share
+    total = math.fsum(mass.values())
+    if total < LEAST_MASS:
+        return Read(
+            problem=f"{', '.join(answers)} have {percent(total)} of the probability of the first "
+            f"token; expected {percent(LEAST_MASS)} or more"
+        )
+    value = math.fsum(mass[sign] * answers[sign] for sign in answers) / total
+    likeliest = max(mass, key=lambda sign: mass[sign])
+    read = _read(label, likeliest, value)
+    return replace(read, rows=tuple({**row, "answer_mass": total} for row in read.rows))
+
+
+def _plain(text: str) -> str:
+    """What is left of an answer without blanks, marks of tokenizers, and a full stop."""
+    return text.strip().strip("▁Ġ").strip(" \n.,:;()*\"'").casefold()
+
+
+def _read(label: str | None, answer: str, value: float) -> Read:
+    row = {"label": label, "value": value, "text": None, "outcome": "ok"}
+    parsed = {"answer": answer}
+    return Read(parsed=parsed, answer=parsed, values={label or "": value}, rows=(row,))

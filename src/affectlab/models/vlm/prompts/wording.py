@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from affectlab.models.vlm.prompts.form import Asked
+from affectlab.models.vlm.prompts.readout import Readout, sign_lines
 from affectlab.protocols import EntryField, Question
 
 __all__ = ["CLOSING", "opening", "reason_words", "system_text", "value_words"]
 
-CLOSING = "Now answer for what is shown above, with the JSON object alone."
+CLOSING: Mapping[Readout, str] = {
+    "generate": "Now answer for what is shown above, with the JSON object alone.",
+    "choice": "Now answer for what is shown above, with the letter alone.",
+    "logprob": "Now answer for what is shown above, with that answer alone.",
+}
 
 _FRAME = (
     "You are a rater in a study. People who take part read the following instructions; please "
@@ -30,13 +35,16 @@ def system_text(asked: Asked) -> str:
     return "\n\n".join([_FRAME, instructions, _PAGE] if instructions else [_PAGE])
 
 
-def opening(asked: Asked) -> str:
+def opening(asked: Asked, readout: Readout = "generate") -> str:
     """Give the question, what is known of the labels, and the form of the answer."""
     blocks = ["Question: " + question_words(asked)]
     listed = list(_label_lines(asked))
     if listed:
         title = asked.protocol.legend.strip() or "Labels"
         blocks.append("\n".join([f"{title}:", *listed]))
+    if readout != "generate":
+        blocks.append("\n".join(sign_lines(asked, readout, value_words(asked))))
+        return "\n\n".join(blocks)
     blocks.append("\n".join(_form_lines(asked)))
     rules = list(_rule_lines(asked))
     if rules:
