@@ -6,6 +6,7 @@ import inspect
 from pathlib import Path
 
 import pytest
+from tests.coefficient_faces import FACES
 
 from affectlab import evaluation, reliability
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS
@@ -47,7 +48,7 @@ def wrong(ratings: Ratings) -> None:
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_a_coefficient_has_its_own_options_and_those_of_intervals(name: str) -> None:
     one = COEFFICIENTS[name]
-    face = getattr(reliability, name)
+    face = FACES[name]
     assert face.coefficient is one
     first, *rest = inspect.signature(face).parameters.values()
     _, *own = inspect.signature(one.statistic).parameters.values()
@@ -77,7 +78,7 @@ def test_a_metric_has_the_options_that_change_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*COEFFICIENTS, *METRICS])
 def test_every_option_is_documented_in_its_order(name: str) -> None:
-    face = getattr(reliability, name, None) or getattr(evaluation, name)
+    face = FACES.get(name) or getattr(evaluation, name)
     text = inspect.getdoc(face)
     assert text is not None
     section = text.partition("\nParameters\n----------\n")[2].partition("\nReturns\n")[0]

@@ -11,6 +11,7 @@ from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.coefficient_faces import FACES
 from tests.public_api.commands import command_entries
 from tests.public_api.entries import Function, module_entries
 from tests.public_api.source import all_modules, listed_in_all, module_tree, public_modules
@@ -18,7 +19,6 @@ from tests.public_api.source import all_modules, listed_in_all, module_tree, pub
 from affectlab import reliability
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
-from affectlab.reliability.agreement import load_coefficients
 
 DEFAULTS = {"n_boot": 1000, "n_permutations": 9999, "confidence": 0.95, "seed": 0}
 OTHER_DEFAULTS = {
@@ -139,15 +139,11 @@ def test_sentences_are_a_tuple_on_every_result() -> None:
 
 
 COEFFICIENTS = {
-    one.name: SimpleNamespace(
-        **(
-            {"scale": "1-3"}
-            if "scale" in inspect.signature(getattr(reliability, one.name)).parameters
-            else {}
-        )
+    name: SimpleNamespace(
+        **({"scale": "1-3"} if "scale" in inspect.signature(face).parameters else {})
     )
-    for one in load_coefficients()
-    if one.keys == ("label",)
+    for name, face in FACES.items()
+    if face.coefficient.keys == ("label",)
 } | {
     "krippendorff_alpha": SimpleNamespace(level="ordinal", n_boot=0),
     "random_pair_kappa": SimpleNamespace(scale="1-3"),
@@ -156,7 +152,8 @@ COEFFICIENTS = {
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_a_coefficient_gives_an_estimate_for_an_array_and_a_table_for_ratings(name: str) -> None:
-    coefficient, options = getattr(reliability, name), vars(COEFFICIENTS[name])
+    coefficient = FACES.get(name) or getattr(reliability, name)
+    options = vars(COEFFICIENTS[name])
     one = coefficient(RANDOM, **options)
     rows = [(f"s{u}", f"r{r}", RANDOM[r, u]) for r in range(3) for u in range(8)]
     columns = zip(("stimulus", "rater", "value"), zip(*rows, strict=True), strict=True)
