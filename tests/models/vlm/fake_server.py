@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import socket
 import threading
 import time
@@ -57,8 +58,15 @@ def chat(
     usage: Mapping[str, Any] | None = None,
     wait: float = 0.0,
     model: str | None = None,
+    first: Mapping[str, float] | None = None,
 ) -> Answer:
-    """An answer of a model: of the one that was asked, or of another one."""
+    """An answer of a model: of the one that was asked, or of another one.
+
+    Parameters
+    ----------
+    first
+        Probabilities of first tokens, the chosen one first.
+    """
     counted = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
     body: dict[str, Any] = {
         "id": "chatcmpl-1",
@@ -73,6 +81,12 @@ def chat(
             }
         ],
     }
+    if first is not None:
+        listed = [
+            {"token": token, "logprob": math.log(share), "bytes": list(token.encode())}
+            for token, share in first.items()
+        ]
+        body["choices"][0]["logprobs"] = {"content": [{**listed[0], "top_logprobs": listed}]}
     if usage is None or usage:
         body["usage"] = dict(usage or counted)
     return Answer(json.dumps(body).encode(), wait=wait)

@@ -126,7 +126,7 @@ def test_control_runs_are_what_evaluation_reads(faces: Path, tmp_path: Path) -> 
         for entry in run.entries
         if entry.question.control == "wrong_image"
     }
-    assert all(q.file is not None and q.file.stimulus != name for name, q in wrong.items())
+    assert all(q.file is not None and q.file.files[0].stimulus != name for name, q in wrong.items())
     read = _again(run.ratings, tmp_path)
     assert control_checks(read, n_boot=0).sentences == checks.sentences
 

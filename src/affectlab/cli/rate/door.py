@@ -43,7 +43,7 @@ def rate(
     label_map: Path | None = None,
     settings: Sequence[str] = (),
     trust_pickle: bool = False,
-    protocol: str = "intensity",
+    protocol: str | None = None,
     examples: Path | None = None,
     left_out: Literal["zero", "not-rated"] | None = None,
     shuffle: bool = True,
@@ -91,7 +91,8 @@ def rate(
     trust_pickle
         Read a model from a pickle, which runs the code in it.
     protocol
-        How a provider's model is asked: a name, or a TOML file.
+        How a provider's model is asked: a name, or a TOML file. By default intensity for pictures,
+        multilabel for texts.
     examples
         Solved examples for style=multi-shot: a TOML file.
     at_most
@@ -145,14 +146,14 @@ def rate(
     given = read_settings(settings)
     folder = to.with_suffix(".run")
     if is_provider(model):
-        from affectlab.cli.rate.vlm import ask_images
+        from affectlab.cli.rate.vlm import ask_about
         from affectlab.models.vlm import Retrying, VlmRater, read_examples
         from affectlab.protocols import load_protocol
 
         _refuse(given, f"a provider's model ({model})")
         if (asking.get("style") == "multi-shot") != (examples is not None):
             raise InputError("style=multi-shot and --examples go together; expected both or none")
-        asked = load_protocol(protocol)
+        asked = load_protocol(protocol or _protocol_of(stimuli))
         rater = VlmRater(
             model,
             asked,
@@ -165,7 +166,7 @@ def rate(
             retrying=Retrying(tries=tries),
             **asking,
         )
-        ask_images(
+        ask_about(
             out, stimuli, rater, to, limit=limit, wanted=wanted | {"seed": seed}, dry_run=dry_run
         )
         return
@@ -187,6 +188,13 @@ def rate(
             model, stimuli, taxonomy, label_map, folder, progress=progress, **own, **given
         )
     _finish(out, model, ratings, to, folder, doubts)
+
+
+def _protocol_of(stimuli: Path) -> str:
+    """Choose how people would be asked about such stimuli."""
+    from affectlab.models.raters.stimuli import kind_of_stimuli
+
+    return "multilabel" if kind_of_stimuli(stimuli) == "text" else "intensity"
 
 
 def _refuse(given: dict[str, Any], what: str) -> None:

@@ -22,7 +22,6 @@ from affectlab.models.hinted import (
     load_hinted_plan,
     load_image_annotator,
 )
-from affectlab.models.images import find_images
 from affectlab.models.vlm import (
     AskSettings,
     Budget,
@@ -32,6 +31,7 @@ from affectlab.models.vlm import (
     image_targets,
 )
 from affectlab.models.vlm.asking import Plan, problem_of
+from affectlab.models.vlm.material import find_material
 
 if TYPE_CHECKING:
     from affectlab.models.reactions import VlmReactions
@@ -89,9 +89,9 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
 _ANSWERS = "answers.parquet"
 
 
-def ask_images(
+def ask_about(
     out: Output,
-    images: Path,
+    stimuli: Path,
     rater: VlmRater,
     to: Path,
     *,
@@ -99,9 +99,9 @@ def ask_images(
     wanted: dict[str, Any],
     dry_run: bool,
 ) -> None:
-    """Ask a vision-language model about images, in the words in which people are asked."""
-    files = find_images(images)[:limit]
-    wanted |= {"targets": image_targets(images)}
+    """Ask a language model about stimuli, in the words in which people are asked."""
+    files = find_material(stimuli, rater.design().protocol)[:limit]
+    wanted |= {"targets": image_targets(stimuli)}
     if dry_run:
         show_plan(out, rater.model, rater.plan(files, **wanted))
         return

@@ -141,11 +141,10 @@ class _Stopwatch:
         if self._failures >= self._patience and self.done < self._total:
             raise InputError(
                 f"rater {self._rater.name!r}: no answer about "
-                f"{plural(self._failures, self._rater.noun)} in a row that can be used (the "
-                f"last one is {answer.outcome}: {answer.problem}); "
-                f"{self._total - self.done:,} were not asked about, what was answered is kept where "
-                "a folder was given, and more patience "
-                "goes on all the same"
+                f"{plural(self._failures, self._rater.noun)} in a row that can be used (the last "
+                f"one is {answer.outcome}: {answer.problem}); "
+                f"{self._total - self.done:,} were not asked about, what was answered is kept "
+                "where a folder was given, and more patience goes on all the same"
             )
 
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from affectlab.core.errors import InputError, check_choices
-from affectlab.core.words import shown
-from affectlab.models.images import ImageFile
 from affectlab.models.vlm.asking import AskSettings, question_key
+from affectlab.models.vlm.material import Shown, any_stimulus
 from affectlab.models.vlm.prompts import (
     Example,
     ImageLimits,
-    ImagePart,
     Prompt,
     Read,
     Readout,
+    Stimulus,
     Style,
     build_prompt,
-    image_part,
     read_answer,
     read_sign,
+    shown_counts,
 )
 from affectlab.protocols import Protocol
 
@@ -68,7 +66,7 @@ def check_controls(control: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(given))
 
 
-def derangement(files: Sequence[ImageFile], seed: int) -> dict[str, ImageFile]:
+def derangement(files: Sequence[Shown], seed: int) -> dict[str, Shown]:
     """Give every stimulus the picture of another one, whose content differs.
 
     Contents lie on a ring in an order that the seed draws for each alone, and each stimulus is
@@ -84,14 +82,14 @@ def derangement(files: Sequence[ImageFile], seed: int) -> dict[str, ImageFile]:
 
     Returns
     -------
-    Stimulus to the file shown.
+    Stimulus to what is shown.
 
     Raises
     ------
     InputError
         When all files have the same content.
     """
-    first: dict[str, ImageFile] = {}
+    first: dict[str, Shown] = {}
     for file in sorted(files, key=lambda one: one.stimulus):
         first.setdefault(file.sha256, file)
     ring = sorted(first)
@@ -155,7 +153,7 @@ class Design:
     readout: Readout = "generate"
 
     def build(
-        self, image: ImagePart | None, *, hint: str, label: str | None, order_seed: int | None
+        self, image: Stimulus | None, *, hint: str, label: str | None, order_seed: int | None
     ) -> Prompt:
         """Build the prompt of a question."""
         return build_prompt(
@@ -186,7 +184,7 @@ class Design:
 
     def blank(self) -> Prompt:
         """Build the prompt about a picture that stands for any, in the order of the protocol."""
-        return _blank(self, _stand_in(self.limits), "", self.labels[0], None)
+        return _blank(self, any_stimulus(self.protocol, self.limits), "", self.labels[0], None)
 
     def order_seed(self, sha256: str) -> int | None:
         """Draw the seed of a picture, the same whatever else is asked, and in every control."""
@@ -208,7 +206,7 @@ class Question:
         design: Design,
         stimulus: str,
         filed: str,
-        file: ImageFile | None,
+        file: Shown | None,
         *,
         control: str,
         repeat: int,
@@ -244,9 +242,9 @@ class Question:
 
     def blank(self) -> Prompt:
         """Build the prompt with a picture that stands for any: all but the stimulus is the same."""
-        picture = None if self.file is None else _stand_in(self.design.limits)
         # Most questions of a run without shuffled labels share one.
-        return _blank(self.design, picture, self.hint, self.label, self.order_seed)
+        shown = None if self.file is None else self.file.stand_in(self.design.limits)
+        return _blank(self.design, shown, self.hint, self.label, self.order_seed)
 
     def prompt(self) -> Prompt:
         """Build the prompt.
@@ -257,16 +255,9 @@ class Question:
             When the picture is broken, is one of the examples, or has another content by now: its
             answer would be filed under the content that was there when the run began.
         """
-        picture = None
-        if self.file is not None:
-            picture = image_part(self.file.path, limits=self.design.limits)
-            if picture.sha256 != self.file.sha256:
-                raise InputError(
-                    f"{shown(self.file.path)} has changed since the run began; expected pictures "
-                    "that stay as they are, or the same command once more"
-                )
+        shown = None if self.file is None else self.file.show(self.design.limits)
         return self.design.build(
-            picture, hint=self.hint, label=self.label, order_seed=self.order_seed
+            shown, hint=self.hint, label=self.label, order_seed=self.order_seed
         )
 
     def read(
@@ -296,36 +287,29 @@ class Question:
         }
 
 
-_cached: dict[tuple[int, ImagePart | None, str, str | None], tuple[Design, Prompt]] = {}
+_cached: dict[tuple[int, Stimulus | None, str, str | None], tuple[Design, Prompt]] = {}
 _MOST_CACHED = 256
 
 
 def _blank(
-    design: Design, picture: ImagePart | None, hint: str, label: str | None, seed: int | None
+    design: Design, shown: Stimulus | None, hint: str, label: str | None, seed: int | None
 ) -> Prompt:
     if seed is not None:
-        return design.build(picture, hint=hint, label=label, order_seed=seed)
-    place = (id(design), picture, hint, label)
+        return design.build(shown, hint=hint, label=label, order_seed=seed)
+    place = (id(design), shown, hint, label)
     held = _cached.get(place)
     # The design is kept beside its prompt, so that nothing else gets its number.
     if held is None or held[0] is not design:
         if len(_cached) >= _MOST_CACHED:
             _cached.clear()
-        held = (design, design.build(picture, hint=hint, label=label, order_seed=None))
+        held = (design, design.build(shown, hint=hint, label=label, order_seed=None))
         _cached[place] = held
     return held[1]
 
 
-@lru_cache(maxsize=8)
-def _stand_in(limits: ImageLimits | None) -> ImagePart:
-    from PIL import Image
-
-    return image_part(Image.new("RGB", (64, 64), "white"), limits=limits)
-
-
 def make_questions(
     design: Design,
-    files: Sequence[ImageFile],
+    files: Sequence[Shown],
     model: str,
     settings: AskSettings,
     *,
@@ -349,6 +333,11 @@ def make_questions(
     InputError
         When a control needs more images or labels than there are.
     """
+    if not shown_counts(design.protocol)[0] and set(controls) & {"no_image", "wrong_image"}:
+        raise InputError(
+            f"controls without the right picture: protocol {design.protocol.name!r} shows none; "
+            "expected decoy_hint or repeat"
+        )
     asked_of = {"model": model, "settings": settings.sent()}
     # A control is compared with the first answer: twice would cost as much again for nothing.
     times = {MAIN: repeats}
@@ -360,13 +349,17 @@ def make_questions(
             given = decoy_hints(names, design.protocol.labels(), targets, seed)
         for repeat in range(1, times.get(control, 1) + 1):
             for file in files:
-                seen = wrong.get(file.stimulus, file)
+                other = wrong.get(file.stimulus)
+                # A caption stays with its stimulus, whatever picture is beside it.
+                seen = file if other is None else replace(file, files=other.files)
+                if control == "no_image":
+                    seen = replace(file, files=())
                 for label in design.labels:
                     yield Question(
                         design,
                         file.stimulus,
                         file.sha256,
-                        None if control == "no_image" else seen,
+                        seen if seen.files or seen.texts else None,
                         control=control,
                         repeat=repeat,
                         hint=given.get(file.stimulus, ""),

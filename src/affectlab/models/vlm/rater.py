@@ -11,7 +11,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Count, Rare
 from affectlab.core.words import joined, plural, shown
 from affectlab.models.ask import in_flight_sentence
-from affectlab.models.images import ImageFile, find_images
 from affectlab.models.outcomes import again_outcomes
 from affectlab.models.vlm.asking import (
     LEDGER,
@@ -46,6 +45,7 @@ from affectlab.models.vlm.asking import (
     warn_of_others,
     with_address,
 )
+from affectlab.models.vlm.material import Material, Shown, find_material
 from affectlab.models.vlm.prompts import Example, ImageLimits, Readout, Style, one_at_a_time
 from affectlab.models.vlm.questions import MAIN, Design, Question, check_controls, make_questions
 from affectlab.models.vlm.run import Entry, VlmRun
@@ -53,7 +53,6 @@ from affectlab.protocols import Protocol, load_protocol
 
 __all__ = [
     "Came",
-    "Images",
     "One",
     "VlmRater",
     "Wanted",
@@ -107,7 +106,7 @@ def split(
     return kept, list(todo.values())
 
 
-def same_content(files: Sequence[ImageFile]) -> list[str]:
+def same_content(files: Sequence[Shown]) -> list[str]:
     """Say which stimuli have the same bytes, since one answer serves them all."""
     by_content: dict[str, list[str]] = {}
     for file in files:
@@ -203,14 +202,11 @@ def rater_rows(
 # Asking about many images by a rater: its questions, its ledger, its run.
 
 
-Images = str | Path | Iterable[Any]
-
-
 @dataclass(frozen=True)
 class Wanted:
     """What a run is to ask about; see :func:`affectlab.models.vlm.rate_vlm`."""
 
-    images: Images
+    stimuli: Material
     control: str | Sequence[str] | None
     repeats: Count
     targets: Mapping[str, str] | None
@@ -256,7 +252,7 @@ def _questions(
     if wanted.repeats < 1:
         raise InputError(f"repeats {wanted.repeats}: expected 1 or more")
     repeats = max(wanted.repeats, 2) if "repeat" in controls else wanted.repeats
-    found = find_images(wanted.images)
+    found = find_material(wanted.stimuli, rater.design().protocol)
     shown_before = {part.sha256 for one in rater.examples for part in one.stimulus.pictures}
     files = [file for file in found if file.sha256 not in shown_before]
     notes = []
@@ -406,11 +402,11 @@ def _in_flight(ledger: Ledger) -> list[str]:
     if not left:
         return []
     names = [_name_of(asked) for asked, _ in left]
-    most = sum((charge for _, charge in left), Charge())
-    cost = f", ${most.usd:,.4f}" if most.usd else ""
+    booked = sum((charge for _, charge in left), Charge())
+    cost = f", ${booked.usd:,.4f}" if booked.usd else ""
     return [
         f"{in_flight_sentence(names, 'question')}; they are asked again where this run needs them, "
-        f"and the most that they may have taken ({plural(most.tokens, 'token')}{cost}) counts as "
+        f"and what such questions have taken ({plural(booked.tokens, 'token')}{cost}) counts as "
         "spent"
     ]
 
@@ -459,8 +455,8 @@ class VlmRater:
     """Let the provider hold the model to the schema of the answer."""
     readout: Readout = "generate"
     """Read a JSON object that the model writes (``"generate"``); one letter (``"choice"``); or the
-    probabilities of the first token (``"logprob"``): P(yes), or the mean of the scale's numbers. The
-    last two ask about one label at a time."""
+    probabilities of the first token (``"logprob"``): P(yes), or the mean of the numbers. The last
+    two ask about one label at a time."""
     shuffle: int | None = 0
     """Seed that draws the order of labels for each image, since models favour what comes first;
     None: the protocol's order for all."""
@@ -526,7 +522,7 @@ class VlmRater:
 
     def rate(
         self,
-        images: Images,
+        stimuli: Material,
         *,
         control: str | Sequence[str] | None = None,
         repeats: int = 1,
@@ -542,7 +538,7 @@ class VlmRater:
         OtherModelWarning
             When another model answered than the one that was asked.
         """
-        wanted = Wanted(images, control, repeats, targets, hints, seed)
+        wanted = Wanted(stimuli, control, repeats, targets, hints, seed)
         run = run_now(lambda interrupt: ask_all(self, wanted, progress, interrupt))
         if run.halt is not None and run.halt.kind == "interrupted":
             raise KeyboardInterrupt
@@ -551,7 +547,7 @@ class VlmRater:
 
     def plan(
         self,
-        images: Images,
+        stimuli: Material,
         *,
         control: str | Sequence[str] | None = None,
         repeats: int = 1,
@@ -563,11 +559,11 @@ class VlmRater:
 
         What the ledger answers already is counted apart.
         """
-        return plan_all(self, Wanted(images, control, repeats, targets, hints, seed))
+        return plan_all(self, Wanted(stimuli, control, repeats, targets, hints, seed))
 
     async def ask(
         self,
-        images: Images,
+        stimuli: Material,
         *,
         control: str | Sequence[str] | None = None,
         repeats: int = 1,
@@ -580,7 +576,7 @@ class VlmRater:
 
         An interrupted run comes back with what was answered; its ``halt`` says so.
         """
-        run = await ask_all(self, Wanted(images, control, repeats, targets, hints, seed), progress)
+        run = await ask_all(self, Wanted(stimuli, control, repeats, targets, hints, seed), progress)
         warn_of_others(run.others)
         return run
 
@@ -589,7 +585,7 @@ class VlmRater:
 
 
 def rate_vlm(
-    images: Images,
+    stimuli: Material,
     model: str,
     protocol: str | Path | Protocol = "intensity",
     *,
@@ -608,13 +604,15 @@ def rate_vlm(
     ``OUTCOMES``; only transport errors are asked again at once, and by the
     next run. A question is on the disk before it goes out, and its answer before the next one takes
     its place, so a run that was killed goes on where it stopped. What was in flight then is named
-    by the next run, counts as spent with the most that it may have taken, and is asked again, since
-    its answers never came.
+    by the next run, counts as spent at what answers have taken, and is asked again, since its answers
+    never came.
 
     Parameters
     ----------
-    images
-        What :func:`affectlab.models.images.find_images` takes: a folder, a table, or a list.
+    stimuli
+        Pictures: what :func:`affectlab.models.images.find_images` takes. Where the protocol shows
+        texts, pictures with captions or pairs, a table of these: with a column text; with file and
+        caption; with file_a and file_b.
     model
         Model string of inspect-ai.
     protocol
@@ -666,7 +664,7 @@ openai/gpt-4o-mini
             raise TypeError(f"rate_vlm() got an unexpected keyword argument {name!r}")
     rater = VlmRater(model, protocol, ledger, **options)
     return rater.rate(
-        images,
+        stimuli,
         control=control,
         repeats=repeats,
         targets=targets,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -180,8 +181,9 @@ def question_key(parts: Mapping[str, Any]) -> str:
 class Ledger:
     """Answers by question, in ``ledger.jsonl`` of a folder; nobody else writes there meanwhile.
 
-    The last line about a question holds, but all that was ever spent counts, and so does the most
-    that questions may have taken which were in flight when a process ended. Keys of providers are
+    The last line about a question holds, but all that was ever spent counts, and so do questions
+    that were in flight when a process ended: at what answers of their model have taken on average,
+    or at the most that they may have taken where none was counted. Keys of providers are
     taken out of whatever is written.
 
     Raises
@@ -197,14 +199,11 @@ class Ledger:
         self._secrets = secrets or Secrets()
         self._records: dict[str, Record] = {}
         self._spent: list[tuple[Usage, Charge]] = []
+        self._took: dict[Any, list[Any]] = {}
+        """Answers of each model that were counted, with their tokens and dollars."""
         self._file = LineFile(self.folder / LEDGER, SCHEMA)
         self.n_broken = self._file.n_broken
         """Lines that could not be read; their questions are asked again."""
-        for asked in self._file.lost:
-            try:
-                self._spent.append((Usage(), read_charge(asked)))
-            except (TypeError, ValueError):
-                self.n_broken += 1
         for line in self._file.lines():
             if "run" in line:
                 continue
@@ -212,6 +211,13 @@ class Ledger:
                 self._count(Record.read(line))
             except (KeyError, TypeError, ValueError):
                 self.n_broken += 1
+        lost = []
+        for asked in self._file.lost:
+            try:
+                lost.append((Usage(), self._booked(asked)))
+            except (TypeError, ValueError):
+                self.n_broken += 1
+        self._spent += lost
 
     def __len__(self) -> int:
         return len(self._records)
@@ -222,9 +228,30 @@ class Ledger:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _booked(self, asked: Mapping[str, Any]) -> Charge:
+        """Give what a question without an answer counts: what answers of its model have taken.
+
+        The most that it may have taken, where none of them was counted; it is mostly far from that.
+        """
+        most = read_charge(asked)
+        told = asked.get("asked")
+        model = told.get("model") if isinstance(told, Mapping) else None
+        took = self._took.get(model)
+        if took is None:
+            return most
+        tokens, usd = took[1] / took[0], took[2] / took[0]
+        return Charge(
+            most.requests, min(math.ceil(tokens), most.tokens), min(usd, most.usd) or most.usd
+        )
+
     def _count(self, record: Record) -> None:
         self._records[record.key] = record
         self._spent.append((record.usage, record.charged))
+        if record.usage.known and not record.retries:
+            held = self._took.setdefault(record.asked.get("model"), [0, 0, 0.0])
+            held[0] += 1
+            held[1] += record.charged.tokens
+            held[2] += record.charged.usd
 
     def use_secrets(self, secrets: Secrets) -> None:
         """Take these out, too, from now on."""
@@ -270,11 +297,11 @@ class Ledger:
 
     @property
     def in_flight(self) -> tuple[tuple[dict[str, Any], Charge], ...]:
-        """What the run before had asked and got no answer to, and the most that each may take."""
+        """What the run before had asked and got no answer to, and what each counts."""
         found = []
         for asked in self._file.in_flight:
             try:
-                found.append((asked, read_charge(asked)))
+                found.append((asked, self._booked(asked)))
             except (TypeError, ValueError):
                 continue  # Counted as broken.
         return tuple(found)

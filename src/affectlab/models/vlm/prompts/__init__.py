@@ -26,4 +26,8 @@ from affectlab.models.vlm.prompts.schema import (
     answer_schema as answer_schema,
     strict_schema as strict_schema,
 )
-from affectlab.models.vlm.prompts.stimulus import Option as Option, Stimulus as Stimulus
+from affectlab.models.vlm.prompts.stimulus import (
+    Option as Option,
+    Stimulus as Stimulus,
+    shown_counts as shown_counts,
+)

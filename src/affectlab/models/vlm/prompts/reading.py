@@ -214,7 +214,8 @@ def read_sign(
 
     Examples
     --------
-    >>> read = read_sign({"yes": 1.0, "no": 0.0}, "Awe", "yes", {"Yes": 0.5, " yes": 0.1, "No": 0.2})
+    >>> tokens = {"Yes": 0.5, " yes": 0.1, "No": 0.2}
+    >>> read = read_sign({"yes": 1.0, "no": 0.0}, "Awe", "yes", tokens)
     >>> round(read.rows[0]["value"], 3), round(read.rows[0]["answer_mass"], 3)
     (0.75, 0.8)
     >>> read_sign({"A": 1.0, "B": 0.0}, "Awe", "A.", None).values

@@ -11,7 +11,14 @@ from affectlab.core.errors import InputError
 from affectlab.models.vlm.prompts.images import ImagePart
 from affectlab.protocols import Protocol
 
-__all__ = ["Option", "Stimulus", "as_stimulus", "check_stimulus", "shown_parts"]
+__all__ = [
+    "Option",
+    "Stimulus",
+    "as_stimulus",
+    "check_stimulus",
+    "shown_counts",
+    "shown_parts",
+]
 
 _LETTERS = ("A", "B")
 _COUNTS = {
@@ -71,6 +78,18 @@ def _content(stimulus: Stimulus) -> Iterator[tuple[str, str]]:
     for option in stimulus.options:
         picture = "" if option.image is None else option.image.sha256
         yield "option", json.dumps([option.text, picture, list(option.labels)])
+
+
+def shown_counts(protocol: Protocol) -> tuple[int, int, int]:
+    """Give how many pictures, texts and options a protocol shows.
+
+    Examples
+    --------
+    >>> from affectlab.protocols import load_protocol
+    >>> shown_counts(load_protocol("intensity"))
+    (1, 0, 0)
+    """
+    return _COUNTS.get(protocol.stimulus, (0, 0, 2))
 
 
 def as_stimulus(given: Stimulus | ImagePart | None) -> Stimulus:
