@@ -604,8 +604,8 @@ def rate_vlm(
     ``OUTCOMES``; only transport errors are asked again at once, and by the
     next run. A question is on the disk before it goes out, and its answer before the next one takes
     its place, so a run that was killed goes on where it stopped. What was in flight then is named
-    by the next run, counts as spent at what answers have taken, and is asked again, since its answers
-    never came.
+    by the next run, counts as spent at what answers have taken, and is asked again, since its
+    answers never came.
 
     Parameters
     ----------
