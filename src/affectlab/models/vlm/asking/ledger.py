@@ -236,7 +236,7 @@ class Ledger:
         most = read_charge(asked)
         told = asked.get("asked")
         model = told.get("model") if isinstance(told, Mapping) else None
-        took = self._took.get(model)
+        took = None if model is None else self._took.get(model)
         if took is None:
             return most
         tokens, usd = took[1] / took[0], took[2] / took[0]
