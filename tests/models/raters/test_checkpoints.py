@@ -273,3 +273,43 @@ def test_pickled_weights_are_tensors_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be used"):
         rate(place, TEXTS)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_a_sentence_encoder_with_a_head(tmp_path: Path, unit: bool) -> None:
+    import json
+
+    import joblib
+    import torch
+    from sklearn.linear_model import LogisticRegression
+    from tests.models.text.tiny import save_bert
+
+    folder = tmp_path / "setfit"
+    save_bert(folder)
+    names = ("Transformer", "Pooling", *(["Normalize"] if unit else []))
+    paths = ("", "1_Pooling", "2_Normalize")
+    modules = [
+        {"type": f"sentence_transformers.models.{name}", "path": path}
+        for name, path in zip(names, paths, strict=False)
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    mode = {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}
+    (folder / "1_Pooling/config.json").write_text(json.dumps(mode))
+    (folder / "config_setfit.json").write_text(json.dumps({"labels": ["joy", "sadness"]}))
+    with quiet_transformers():
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        network = transformers.AutoModel.from_pretrained(folder).eval()
+    rows = []
+    for text in TEXTS:
+        with torch.inference_mode():
+            row = network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0)
+        rows.append((row / row.norm() if unit else row).numpy())
+    head = LogisticRegression().fit(np.stack(rows), [0, 1, 1, 0])
+    joblib.dump(head, folder / "model_head.pkl")
+    with pytest.raises(InputError, match="--trust-pickle"):
+        rate(str(folder), TEXTS)
+    found = rate(str(folder), TEXTS, trust_pickle=True)
+    values = found.to_frame()["value"].to_numpy().reshape(-1, 2)
+    assert values == pytest.approx(head.predict_proba(np.stack(rows)), abs=1e-5)
+    assert found.label_names == ("joy", "sadness")

@@ -14,7 +14,14 @@ from affectlab.core.words import joined, plural, shown
 from affectlab.models.raters.rater import Judged, Rater
 from affectlab.models.runs import file_hash
 
-__all__ = ["PICKLES", "estimator_rater"]
+__all__ = [
+    "PICKLES",
+    "estimator_rater",
+    "load_estimator",
+    "names_of_outputs",
+    "probabilities_of",
+    "scores_several",
+]
 
 PICKLES = (".joblib", ".pkl", ".pickle")
 """Suffixes of files that run code when they are read."""
@@ -47,19 +54,13 @@ def estimator_rater(
         read, or gives no probabilities.
     """
     path = Path(place)
-    found = _pickled(path, trusted=trust_pickle) if path.suffix in PICKLES else _skops(path)
-    if not hasattr(found, "predict_proba"):
-        raise InputError(
-            f"{shown(path)} holds {type(found).__name__}, which gives no probabilities; expected "
-            "an estimator with predict_proba"
-        )
-    names = _names(found, labels, path)
+    found = load_estimator(path, trusted=trust_pickle)
+    names = names_of_outputs(found, labels, path)
 
     def rate(texts: Sequence[str]) -> list[Judged]:
-        rows = _probabilities(found.predict_proba(list(texts)), len(names))
+        rows = probabilities_of(found.predict_proba(list(texts)), len(names))
         return [dict(zip(names, row, strict=True)) for row in rows.tolist()]
 
-    several = isinstance(getattr(found, "classes_", None), list) or _is_multilabel(found)
     return Rater(
         path.stem,
         rate,
@@ -67,8 +68,25 @@ def estimator_rater(
         takes="text",
         version=file_hash(path)[:16],
         batch=batch,
-        join="max" if several else "sum",
+        join="max" if scores_several(found) else "sum",
     )
+
+
+def load_estimator(path: Path, *, trusted: bool) -> Any:
+    """Read an estimator that gives probabilities.
+
+    Raises
+    ------
+    InputError
+        When it is a pickle that is not trusted, cannot be read, or gives no probabilities.
+    """
+    found = _pickled(path, trusted=trusted) if path.suffix in PICKLES else _skops(path)
+    if not hasattr(found, "predict_proba"):
+        raise InputError(
+            f"{shown(path)} holds {type(found).__name__}, which gives no probabilities; expected "
+            "an estimator with predict_proba"
+        )
+    return found
 
 
 def _skops(path: Path) -> Any:
@@ -105,12 +123,16 @@ def _pickled(path: Path, *, trusted: bool) -> Any:
         raise InputError(f"{shown(path)} cannot be read ({error})") from error
 
 
-def _is_multilabel(found: Any) -> bool:
+def scores_several(found: Any) -> bool:
+    """Whether each output has a probability of its own."""
+    if isinstance(getattr(found, "classes_", None), list):
+        return True
     last = found.steps[-1][1] if hasattr(found, "steps") else found
     return bool(getattr(last, "multilabel_", False))
 
 
-def _names(found: Any, labels: Sequence[str], path: Path) -> tuple[str, ...]:
+def names_of_outputs(found: Any, labels: Sequence[str], path: Path) -> tuple[str, ...]:
+    """Give the labels of the outputs, in their order."""
     classes = getattr(found, "classes_", ())
     # One estimator for each output gives a list of classes for each.
     known = list(classes)
@@ -129,7 +151,7 @@ def _names(found: Any, labels: Sequence[str], path: Path) -> tuple[str, ...]:
     return tuple(map(str, known))
 
 
-def _probabilities(given: Any, n: int) -> np.ndarray[Any, Any]:
+def probabilities_of(given: Any, n: int) -> np.ndarray[Any, Any]:
     """Give one row a text; estimators of several outputs give a table of two columns for each."""
     if isinstance(given, list):
         given = np.stack([np.asarray(one)[:, -1] for one in given], axis=1)

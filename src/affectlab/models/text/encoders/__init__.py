@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         context_of as context_of,
         encode as encode,
         fingerprint_of_tokenizer as fingerprint_of_tokenizer,
+        load_encoder as load_encoder,
         load_tokenizer as load_tokenizer,
     )
     from affectlab.models.text.encoders.transformer import collate as collate

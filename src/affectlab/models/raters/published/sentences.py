@@ -1,0 +1,133 @@
+"""Sentence encoders with a head, as SetFit saves them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Count, Device
+from affectlab.core.words import joined, shown
+from affectlab.models.devices import pick_device
+from affectlab.models.raters.published.estimator import (
+    load_estimator,
+    names_of_outputs,
+    probabilities_of,
+    scores_several,
+)
+from affectlab.models.raters.rater import Judged, Rater
+from affectlab.models.runs import file_hash, read_json
+from affectlab.models.text.encoders import context_of, load_encoder, load_tokenizer
+
+__all__ = ["sentence_rater"]
+
+_HEADS = ("model_head.skops", "model_head.pkl", "model_head.joblib")
+_KNOWN = ("Transformer", "Pooling", "Normalize")
+
+
+def sentence_rater(
+    place: str,
+    *,
+    labels: Sequence[str] = (),
+    batch: Count = 32,
+    device: Device = "auto",
+    trust_pickle: bool = False,
+) -> Rater:
+    """Make a rater of texts of a SetFit folder: an encoder of sentences, and an estimator on it.
+
+    Parameters
+    ----------
+    place
+        The folder, with ``modules.json`` and ``model_head.skops``, or ``model_head.pkl`` where
+        `trust_pickle`.
+    labels
+        Names of the outputs, where neither the settings nor the head have them.
+    batch
+        Texts at a time.
+    device
+        Where the encoder computes.
+    trust_pickle
+        Read a head that is a pickle, which runs whatever code is in it.
+
+    Raises
+    ------
+    InputError
+        When a part is missing, is not known, or is a pickle that is not trusted.
+    """
+    folder = Path(place)
+    path = next((folder / name for name in _HEADS if (folder / name).is_file()), None)
+    if path is None:
+        raise InputError(f"{shown(folder)} holds no head; expected one of {joined(_HEADS)}")
+    head = load_estimator(path, trusted=trust_pickle)
+    settings = read_json(folder / "config_setfit.json")
+    names = names_of_outputs(head, labels or tuple(settings.get("labels") or ()), path)
+    encode = _encoder(folder, bool(settings.get("normalize_embeddings")), device)
+
+    def rate(texts: Sequence[str]) -> list[Judged]:
+        rows = probabilities_of(head.predict_proba(encode(texts)), len(names))
+        return [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+
+    files = (path, *sorted(folder.rglob("*.safetensors")))
+    return Rater(
+        folder.resolve().name,
+        rate,
+        names,
+        takes="text",
+        version=" ".join(file_hash(one)[:16] for one in files),
+        batch=batch,
+        join="max" if scores_several(head) else "sum",
+    )
+
+
+def _encoder(
+    folder: Path, normalize: bool, device: Device
+) -> Callable[[Sequence[str]], NDArray[np.float32]]:
+    """Load the encoder as its modules say: tokens, how they are pooled, and the length of rows."""
+    modules = read_json(folder / "modules.json")
+    kinds = [str(one.get("type", "")).rpartition(".")[2] for one in modules]
+    unknown = [kind for kind in kinds if kind not in _KNOWN]
+    if unknown:
+        raise InputError(
+            f"{shown(folder)}: module {unknown[0]!r} is not known; expected {joined(_KNOWN)}"
+        )
+    inside = folder / modules[0].get("path", "")
+    tokenizer, network = load_tokenizer(str(inside)), load_encoder(str(inside))
+    pooling = folder / next(
+        (one["path"] for one, kind in zip(modules, kinds, strict=True) if kind == "Pooling"), ""
+    )
+    first = _takes_first(pooling / "config.json")
+    limit, where = context_of(network, tokenizer), pick_device(device)
+    network.to(where)
+    unit = normalize or "Normalize" in kinds
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        inputs = tokenizer(
+            list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
+        ).to(where)
+        with torch.inference_mode():
+            states = network(**inputs).last_hidden_state
+            mask = inputs["attention_mask"][..., None]
+            rows = states[:, 0] if first else (states * mask).sum(1) / mask.sum(1)
+            rows = torch.nn.functional.normalize(rows, dim=1) if unit else rows
+        found: NDArray[np.float32] = rows.float().cpu().numpy()
+        return found
+
+    return encode
+
+
+def _takes_first(path: Path) -> bool:
+    """Whether the first token stands for a text; otherwise the mean over tokens."""
+    said: dict[str, Any] = read_json(path)
+    modes = [name for name, on in said.items() if name.startswith("pooling_mode_") and on is True]
+    known = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    if len(modes) != 1 or modes[0] not in known:
+        raise InputError(
+            f"{shown(path)}: pooling {json.dumps(modes)}; expected the mean of tokens, or the first"
+        )
+    return known[modes[0]]
