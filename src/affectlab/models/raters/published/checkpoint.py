@@ -159,8 +159,8 @@ def task_of_checkpoint(place: str, config: Any) -> Task:
     what = f"checkpoint {place!r} ({named or config.model_type})"
     if named.endswith(("ForCausalLM", "ForConditionalGeneration", "ForImageTextToText")):
         raise InputError(
-            f"{what} writes texts; expected it behind a server, as in affectlab rate "
-            "ollama/NAME or vllm/NAME"
+            f"{what} writes texts, and is asked as a provider's model: affectlab rate "
+            f"local/{place}, or behind a server: ollama/NAME, vllm/NAME"
         )
     raise InputError(
         f"{what} has no outputs that are labels; expected a classifier, or as an encoder: "

@@ -242,7 +242,7 @@ def _capped(stream: Any) -> Any:
 
 _OPTIONAL = ("temperature", "top_p", "seed")
 """Settings that inspect-ai leaves out for models that do not take them."""
-_WITHOUT_RETRIES = frozenset({"mockllm", "none"})
+_WITHOUT_RETRIES = frozenset({"local", "mockllm", "none"})
 _OWN_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -328,7 +328,9 @@ class Provider:
         shares = first_token(output)
         if shares is None:
             return replace(reply, text=None, failure=Failure(unreadable=NO_LOGPROBS))
-        return replace(reply, alternatives=shares)
+        # What would have come behind the first token does not matter.
+        cut = reply.stop_reason in ("max_tokens", "model_length")
+        return replace(reply, alternatives=shares, stop_reason="" if cut else reply.stop_reason)
 
     def _failure(self, error: Exception, arrived: bool, outer: BaseException | None) -> Failure:
         found = failure_of(error, outer)
@@ -378,6 +380,10 @@ class Provider:
 
 def _open(model: str, settings: AskSettings, key: str | None, secrets: Secrets) -> Any:
     from inspect_ai.model import get_model
+
+    if model.startswith("local/"):
+        # Registers the provider.
+        import affectlab.models.vlm.asking.local  # noqa: F401
 
     # What it warns of, such as a setting that a model does not take, is said with the run.
     logging.getLogger("inspect_ai").addHandler(logging.NullHandler())

@@ -158,7 +158,7 @@ _PROVIDERS = frozenset(
     (
         *("anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google"),
         *("grok", "groq", "hf", "hf-inference-providers", "litellm-proxy", "llama-cpp-python"),
-        *("meta", "mistral", "mockllm", "moonshot", "ollama", "openai", "openai-api"),
+        *("local", "meta", "mistral", "mockllm", "moonshot", "ollama", "openai", "openai-api"),
         *("openai-api-completions", "openrouter", "perplexity", "sagemaker", "sambanova"),
         *("sglang", "together", "vllm", "vllm-completions"),
     )
@@ -175,4 +175,8 @@ def is_provider(model: str) -> bool:
     (True, False)
     """
     provider, slash, name = model.partition("/")
-    return bool(slash and name) and provider in _PROVIDERS and not Path(model).exists()
+    return (
+        bool(slash and name)
+        and provider in _PROVIDERS
+        and (provider == "local" or not Path(model).exists())
+    )
