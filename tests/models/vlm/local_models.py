@@ -14,7 +14,7 @@ _TEXT = {
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
     "num_key_value_heads": 2,
-    "max_position_embeddings": 2048,
+    "max_position_embeddings": 4096,
     "bos_token_id": 1,
     "eos_token_id": 2,
     "pad_token_id": 0,
@@ -32,7 +32,7 @@ def _tokenizer(*marks: str) -> Any:
         bos_token="<s>",
         eos_token="</s>",
         unk_token="<unk>",
-        model_max_length=2048,
+        model_max_length=4096,
     )
 
 
