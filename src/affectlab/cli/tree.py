@@ -185,6 +185,9 @@ TREE = Branch(
                     "evaluation.outcomes:outcome_table",
                     "answers.csv --by model,prompt --figures figures/",
                 ),
+                "protocols": Operation(
+                    "evaluation.protocols:protocol_effects", "people.csv --models asked.parquet"
+                ),
                 "controls": Operation(
                     "evaluation.controls.checks:control_checks", "people.csv --models answers.csv"
                 ),

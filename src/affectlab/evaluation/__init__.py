@@ -54,6 +54,7 @@ from affectlab.evaluation.preference import (
     preferences,
     reaction_pairs,
 )
+from affectlab.evaluation.protocols import protocol_effects
 from affectlab.evaluation.rankings import (
     ResultFile,
     data_set,
@@ -120,6 +121,7 @@ __all__ = [
     "preference_scale",
     "preference_verdicts",
     "preferences",
+    "protocol_effects",
     "published_tables",
     "reaction_pairs",
     "read_costs",

@@ -43,6 +43,29 @@ def partly_asked(names: Sequence[str], n: int, n_stimuli: int, n_others: int) ->
     return f"{', '.join(names)} was asked about {n:,} of {n_stimuli:,} stimuli{more}"
 
 
+# Models that were asked in several ways.
+
+PROTOCOL_SCORES = "Agreement with people of each model, asked in each way."
+PROTOCOL_SHARES = "What the scores differ by."
+PROTOCOL_RANKINGS = "How alike two ways rank the models."
+
+
+def protocol_effects(n_models: int, n_ways: int, model: float, way: float, both: float) -> str:
+    """How much of the differences between scores lies in the model, and in the way of asking."""
+    if math.isnan(model):
+        return f"The scores of {plural(n_models, 'model')} do not differ."
+    return (
+        f"Of the variance between the scores of {plural(n_models, 'model')} asked in "
+        f"{plural(n_ways, 'way')}, {percent(model)} lies between models, {percent(way)} between "
+        f"ways of asking, and {percent(both)} in which way suits which model."
+    )
+
+
+def protocols_left_out(names: Sequence[str]) -> str:
+    """Models that were not asked in every way."""
+    return f"not asked in every way, and left out: {joined([shown(one, 40) for one in names])}"
+
+
 # Recognition of what stimuli are meant to show.
 
 RATES = (
