@@ -40,7 +40,7 @@ def test_a_page_and_verbs_say_the_same(tmp_path) -> None:
     study = Study(ratings)
     assert study.alpha["rating"].low == krippendorff_alpha(ratings)["rating"].low
     found = intraclass_correlation(ratings, forms=("2,1",)).frame.row(0, named=True)
-    row = study.reliability.row(0, named=True)
+    row = study.reliability.to_frame().row(0, named=True)
     assert (row["single_low"], row["single_high"]) == (found["low"], found["high"])
     assert "over actors and raters" in study.alpha["rating"].method
 

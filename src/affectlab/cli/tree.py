@@ -71,6 +71,10 @@ TREE = Branch(
                     "reliability.rater_agreement:rater_agreement",
                     "ratings.csv --scale 0-7 --level ordinal",
                 ),
+                "means": Operation(
+                    "reliability.means:reliability_of_means",
+                    "ratings.csv --scale 0-7 --wanted 0.9",
+                ),
                 "concordance": Operation(
                     "reliability.agreement.concordance:concordance",
                     "ratings.csv --scale 0-7 --models model.csv",

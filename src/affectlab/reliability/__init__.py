@@ -31,6 +31,7 @@ from affectlab.reliability.duplicates import (
     duplicate_raters,
 )
 from affectlab.reliability.internal_consistency import internal_consistency
+from affectlab.reliability.means import reliability_of_means
 from affectlab.reliability.planning import (
     PlanModel,
     confidence_at_any_look as confidence_at_any_look,
@@ -92,6 +93,7 @@ __all__ = [
     "random_pair_kappa",
     "rater_agreement",
     "rater_severity",
+    "reliability_of_means",
     "screen",
     "self_consistency",
     "split_half",

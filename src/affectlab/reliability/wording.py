@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from affectlab.core.words import (
     count,
+    in_brackets,
     joined,
     number,
     p_value,
@@ -13,7 +17,10 @@ from affectlab.core.words import (
     plural,
     shown,
     some,
+    with_ends,
 )
+
+Row = Mapping[str, Any]
 
 
 def models_unused(n: int) -> str:
@@ -478,4 +485,180 @@ def preserved_text(n: int, of: int, n_examples: int, n_raters: int, n_splits: in
     return (
         f"{n} of {plural(of, 'component')} preserved; {n_examples} examples, {n_raters} raters, "
         f"{n_splits} splits"
+    )
+
+
+# Reliability of means.
+
+_MOST_RATERS = 1000
+"""Raters of a stimulus beyond which nobody can be asked."""
+
+STEPS_IN_WORDS = (
+    "From 0.70 on scores serve a first look, from 0.80 comparisons of groups and correlations, "
+    "from 0.90 decisions about single stimuli."
+)
+ENOUGH_FOR = {
+    "high": "decisions about single stimuli",
+    "good": "comparisons of groups of stimuli and for correlations",
+}
+"""What a mean is enough for."""
+GRADES = {
+    "high": "highly reliable",
+    "good": "reliable",
+    "fair": "reliable enough for a first look",
+    "probably good": "probably reliable",
+    "probably fair": "probably good for a first look, and not for more",
+    "probably poor": "probably not reliable enough",
+    "poor": "not reliable enough",
+    "open": "not to be judged",
+}
+"""What is said of a mean; without "probably" praise goes by the lower end of the interval, and
+blame by the upper one."""
+
+
+def mean_of(k: np.ndarray, *, shares: bool) -> str:
+    """Name what is used: "The mean of 12 raters per stimulus"."""
+    raters = " to ".join(dict.fromkeys(f"{end:.0f}" for end in (k.min(), k.max())))
+    about = "" if np.allclose(k, np.rint(k)) else "about "
+    what = "The share of answers" if shares else "The mean"
+    return f"{what} of {about}{raters} rater{'' if raters == '1' else 's'} per stimulus"
+
+
+def reliability_of_one(
+    mean: str, row: Row, grade: str, drawn: str, lacking: str, confidence: float
+) -> str:
+    """Grade the mean of one label; without a grade, ``lacking`` says why."""
+    value = with_ends(row, confidence)
+    if not grade:
+        return f"{mean} has a reliability of {value}; {lacking}."
+    if grade == "open":
+        return f"{mean} has a reliability of {value}, with {lacking} to say more."
+    enough = f", enough for {ENOUGH_FOR[grade]}" if grade in ENOUGH_FOR else ""
+    return f"{mean} is {GRADES[grade]}{enough}: {value} for {drawn}."
+
+
+def reliability_of_several(
+    mean: str, best: Row, worst: Row, groups: Mapping[str, str], lacking: str, confidence: float
+) -> str:
+    """Grade the means of several labels; ``groups`` names the labels of each grade."""
+    span = (
+        f"{with_ends(worst, confidence)} for {shown(worst['label'])} to "
+        f"{number(best['value'])}{in_brackets(best['low'], best['high'])} for "
+        f"{shown(best['label'])}"
+    )
+    if not groups:
+        return f"{mean} has a reliability from {span}; {lacking}."
+    parts = [f"{GRADES[grade]} ({names})" for grade, names in groups.items()]
+    if "open" in groups:
+        parts[-1] += f", with {lacking} to say more"
+    last = [*groups][-1]
+    enough = f" Enough for {ENOUGH_FOR[last]}." if last in ENOUGH_FOR else ""
+    return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
+
+
+def too_few_to_judge(
+    k: float | None, rare: float | None, units: str, *, raters_differ: bool
+) -> str:
+    """Say what there is too little of: raters, answers other than the most frequent, or stimuli."""
+    what = []
+    if k is not None:
+        what.append(f"raters per stimulus ({number(k, 0)})")
+    if rare is not None:
+        what.append(f"answers other than the most frequent ({percent(rare)})")
+    if not what and raters_differ:
+        return "raters who differ too much from one another"
+    return f"too few {joined(what or [units])}"
+
+
+def ungraded_mean(
+    n_items: int, fewest: int, n_clusters: int | None, units: str, *, asked: bool
+) -> str:
+    """Say why nothing is concluded from a reliability."""
+    if n_items < fewest:
+        verb = "is" if n_items == 1 else "are"
+        stimuli = plural(n_items, "stimulus", "stimuli")
+        return f"{stimuli} with two or more answers {verb} too few to conclude from"
+    if not asked:
+        return "intervals were not asked for, so it is not graded"
+    if n_clusters is not None:
+        few = f"{n_clusters} {units}"
+        return f"{few} tell too little of others for an interval, so it is not graded"
+    return "the answers leave it without an interval, so it is not graded"
+
+
+def rater_alone(low: Row, high: Row, confidence: float) -> str:
+    """Say what one rater alone is worth, of the least and the most reliable label."""
+    if low is high:
+        one = {"value": low["single"], "low": low["single_low"], "high": low["single_high"]}
+        return f"A single rater alone reaches {with_ends(one, confidence)}."
+    both = dict.fromkeys((number(low["single"]), number(high["single"])))
+    return f"A single rater alone reaches {' to '.join(both)}."
+
+
+def raters_wanted(row: Row, wanted: float, confidence: float, *, label: str, more: str) -> str:
+    """Say how many raters reach the wanted reliability; ``more`` says what would tell how many."""
+    goal = f"{number(wanted)}{f' for {label}, the least reliable' if label else ''}"
+    n, k = row["raters_wanted"], row["k"]
+    low, high = row["raters_wanted_low"], row["raters_wanted_high"]
+    none = f"No number of raters that can be had would reach {goal}."
+    if low == low and not high <= _MOST_RATERS:
+        if not low <= _MOST_RATERS:
+            return none
+        about = f"about {count(n)}, and " if n <= _MOST_RATERS else ""
+        return (
+            f"To reach {goal}, ask {about}at least {plural(low, 'rater')} per stimulus; more "
+            f"{more} would tell how many."
+        )
+    if not n <= _MOST_RATERS:
+        return none
+    interval = ""
+    if low == low != high:
+        interval = f" ({100 * confidence:g} % interval {count(low)} to {count(high)})"
+    if n <= k:
+        return f"{plural(n, 'rater')} per stimulus would do for {goal}{interval}."
+    return f"To reach {goal}, ask {count(n)} raters per stimulus{interval}."
+
+
+def what_would_tell(*, rare: bool, few_stimuli: bool) -> str:
+    """Name what there should be more of to know how many raters are needed."""
+    if rare:
+        return "raters per stimulus, or stimuli with the rarer answers,"
+    return "raters per stimulus, or stimuli," if few_stimuli else "raters per stimulus"
+
+
+def undefined_reliability(things: str, reasons: Sequence[str]) -> str:
+    """Say of which labels the reliability is not defined, and why; of all where none is named."""
+    why = joined(sorted(set(reasons)))
+    if not things:
+        return f"Reliability is not defined ({why})."
+    return f"It is not defined for {things} ({why})."
+
+
+ALPHA_OF_SHARES = "Krippendorff's alpha, and what follows from it for shares of answers"
+ALL_STIMULI = "all stimuli"
+RATERS_NEEDED = "Reliability of the mean by number of raters"
+
+
+def icc_forms(one: str, mean: str) -> str:
+    """Name the intraclass correlations of one rater and of the mean."""
+    return f"intraclass correlation ({one} and {mean})"
+
+
+def means_caption(coefficients: Sequence[str]) -> str:
+    """Say what the table of reliability holds."""
+    methods = joined(dict.fromkeys(coefficients))
+    return f"Reliability of one rater and of the mean of those who answered: {methods}."
+
+
+def drawn_of(units: str, *, raters: bool) -> str:
+    """Say what intervals are about: raters of counted votes are not known."""
+    return f"other raters and {units}" if raters else f"other {units}"
+
+
+def needed_caption(drawn: str) -> str:
+    """Say what the figure of reliability by number of raters shows."""
+    interval = f", with its interval for {drawn}" if drawn else ""
+    return (
+        f"Colours: what the mean of so many raters reaches. {STEPS_IN_WORDS} Beside: the "
+        f"reliability of the mean of those who answered{interval}."
     )

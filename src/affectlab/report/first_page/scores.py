@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
-from affectlab.core.words import in_brackets, number, percent, shown
+from affectlab.core.words import in_brackets, number, percent, plural, shown
 from affectlab.ratings import Scale
 from affectlab.report import wording
 from affectlab.report.images import thumbnail
@@ -104,9 +104,11 @@ def _scored(study: Study) -> list[_Scored]:
     if not study.scored:
         return []
     order = {}
-    if not study.reliability.is_empty():
+    if study.reliability is not None:
         value = pl.col("value").fill_nan(None)
-        known = study.reliability.sort(value, descending=True, nulls_last=True, maintain_order=True)
+        known = study.reliability.to_frame().sort(
+            value, descending=True, nulls_last=True, maintain_order=True
+        )
         order = {label: place for place, label in enumerate(known["label"])}
     scales = {
         label: part.scale
@@ -137,7 +139,7 @@ def _spans(study: Study, scored: list[_Scored]) -> str:
         return wording.shares_of_labels(means, repeated=any(one.is_repeated for one in scored))
     named = len(scored) < _MOST_SPANS
     parts = [_span(study, one, named=named) for one in scored[:_MOST_SPANS]]
-    rest = study.things(len(scored) - _MOST_SPANS) if len(scored) > _MOST_SPANS else ""
+    rest = plural(len(scored) - _MOST_SPANS, "label") if len(scored) > _MOST_SPANS else ""
     return wording.spans(parts, rest)
 
 
@@ -168,10 +170,10 @@ def _apart(study: Study, scored: list[_Scored]) -> str:
             continue
         counts, n = [one.n_apart for one in part], max(one.frame.height for one in part)
         if is_share:
-            each = f" of each {study.thing}" if len(part) > 1 else ""
+            each = " of each label" if len(part) > 1 else ""
             texts.append(wording.sure_majorities(counts, n, each))
             continue
-        which = f"of each {study.thing}"
+        which = "of each label"
         if len(part) == 1:
             middle = {"value": part[0].frame["middle"][0], "answer": None}
             which = f"({part[0].written(middle, with_ends=False)})"
@@ -241,7 +243,7 @@ def _picture(study: Study, scored: list[_Scored], words: str) -> Picture:
     drawn, rule = scored, ""
     if len(scored) > _MOST_ROWS:
         drawn = scored[:_MOST_ROWS]
-        rule = wording.most_reliable(_MOST_ROWS, study.things(len(scored)), drawn=True)
+        rule = wording.most_reliable(_MOST_ROWS, plural(len(scored), "label"), drawn=True)
     panels: dict[str, dict[str, Any]] = {}
     for one in drawn:
         scale = one.scale
@@ -273,7 +275,7 @@ def _cards(study: Study, scored: list[_Scored]) -> Cards:
     for one in chosen:
         cards = tuple(_card(study, one, row) for row in (one.highest, one.lowest, one.disputed))
         rows.append((shown(one.label, 40) if study.ratings.has_labels else "", cards))
-    rest = wording.most_reliable(len(chosen), study.thing) if len(chosen) < len(scored) else ""
+    rest = wording.most_reliable(len(chosen), "label") if len(chosen) < len(scored) else ""
     caption = wording.cards_caption(rest, intervals=_has_intervals(study))
     return Cards(caption, ("Highest", "Lowest", "Most disputed"), tuple(rows))
 

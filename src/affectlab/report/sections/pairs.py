@@ -12,9 +12,10 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.words import joined
 from affectlab.evaluation.rater_comparison import pair_kinds
 from affectlab.ratings import Ratings
+from affectlab.reliability.agreement import reasons_in_stimuli
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import PairAgreement, Study, is_person, reasons_of_rows
+from affectlab.report.statistics import PairAgreement, Study, is_person
 
 _MOST_SHOWN, _MOST_PAIRS = 40, 8
 _ENOUGH = 10
@@ -29,7 +30,7 @@ def pairs_section(study: Study) -> Section | Skipped:
         return Skipped(title, why if study.ratings.raters_known else wording.NO_RATERS)
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if known.height == 0:
-        reasons = joined(reasons_of_rows(pairs.frame))
+        reasons = joined(reasons_in_stimuli(pairs.frame["reason"]))
         return Skipped(title, wording.no_pairs(pairs.measure, reasons))
     by_kind = _by_kind(pairs)
     means = [
