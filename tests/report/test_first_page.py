@@ -97,7 +97,7 @@ def test_labels_on_other_scales_are_answered_for_too(tmp_path):
 
 
 def test_scores_are_means_with_their_intervals(panel):
-    ours = Study(panel, n_boot=0).scores.sort("label", "stimulus")
+    ours = Study(panel, n_boot=0).scores.frame.sort("label", "stimulus")
     theirs = mean_opinion_scores(panel.humans()).to_frame().sort("label", "stimulus")
     for name in ("value", "low", "high", "sd", "n_ratings"):
         np.testing.assert_array_equal(ours[name], theirs[name])
@@ -125,7 +125,7 @@ def test_answers_are_counted_and_disputes_are_found():
         "value": [1, 1, 1, 2, 1, 1, 7, 7, 7, 7, 7, 6],
     }
     study = Study(Ratings(columns, scale="1-7"), n_boot=0)
-    answers = dict(study.scores.select("stimulus", "answers").rows())
+    answers = dict(study.scores.frame.select("stimulus", "answers").rows())
     assert answers == {"a": "1 ×3, 2", "b": "1 ×2, 7 ×2", "c": "7 ×3, 6"}
     cards = scores_question(study).blocks[-1]
     assert cards.heads == ("Highest", "Lowest", "Most disputed")
@@ -145,13 +145,13 @@ def test_yes_and_categories_have_shares():
         "rater": list("vwxyz") * 2,
         "value": [1, 1, 1, 1, 1, 0, 0, 1, 1, 0],
     }
-    frame = Study(Ratings(yes, scale="binary"), n_boot=0).scores
+    frame = Study(Ratings(yes, scale="binary"), n_boot=0).scores.frame
     assert frame["value"].to_list() == [1.0, 0.4]
     low, high = wilson_interval([5, 2], 5)
     np.testing.assert_allclose(frame.select("low", "high").to_numpy().T, [low, high])
     named = yes | {"value": ["joy"] * 4 + ["fear"] + ["fear"] * 3 + ["joy", "awe"]}
     study = Study(Ratings(named, scale="nominal:awe,fear,joy"), n_boot=0)
-    assert study.scores.select("answer", "value", "answers").rows() == [
+    assert study.scores.frame.select("answer", "value", "answers").rows() == [
         ("joy", 0.8, "joy ×4, fear"),
         ("fear", 0.6, "fear ×3, awe, joy"),
     ]

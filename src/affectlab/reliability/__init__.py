@@ -52,6 +52,11 @@ from affectlab.reliability.screening import (
     screen,
 )
 from affectlab.reliability.severity import rater_severity
+from affectlab.reliability.stimulus_scores import (
+    LabelScores as LabelScores,
+    Scores as Scores,
+    scores_of as scores_of,
+)
 from affectlab.reliability.subject_models import (
     mean_opinion_scores,
     opinion_histogram,

@@ -15,6 +15,7 @@ from affectlab.core.words import (
     p_value,
     percent,
     plural,
+    sentence_case,
     shown,
     some,
     with_ends,
@@ -461,6 +462,94 @@ def careless_included(raters: Sequence[str], verb: str) -> str:
     """Warn that scores have answers of careless raters."""
     return f"Scores include careless answers of {joined(raters)} (see {verb})."
 
+
+_MOST_ANSWERS = 4
+SCORES = "Scores of stimuli"
+SHARE_OF_MOST = "share of the most frequent answer"
+ONE_HALF, MEAN_OF_ALL = "one half", "the mean of all"
+
+
+def span(label: str, low: str, high: str, *, binary: bool, constant: bool) -> str:
+    """Say from where to where the scores of a label run; part of a sentence."""
+    if binary:
+        return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
+    if constant:
+        return f"{label or 'the score'} is {low} throughout"
+    return f"{label or 'the score'} runs from {low} to {high}"
+
+
+def spans(parts: Sequence[str], rest: str) -> str:
+    """Join the spans of a few labels; ``rest`` counts those that are only drawn."""
+    more = f"; {rest} more as the figure shows" if rest else ""
+    return f"{sentence_case('; '.join(parts))}{more}."
+
+
+def shares_of_labels(means: Mapping[str, float], *, repeated: bool) -> str:
+    """Say to what labels raters say yes most and least."""
+    order = sorted(means, key=lambda name: (-means[name], name))
+    first, last = order[0], order[-1]
+    high, low = percent(means[first]), percent(means[last])
+    if means[first] == means[last]:
+        if means[first] in (0.0, 1.0):
+            return f"All answers to {len(means)} labels are {'yes' if means[first] else 'no'}."
+        return f"Each of {len(means)} labels is chosen equally often ({high})."
+    if not repeated:
+        return (
+            f"Of {len(means)} labels, {first} is said most (of {high} of stimuli) and {last} least "
+            f"({low})."
+        )
+    return (
+        f"Of {len(means)} labels, raters say {first} most ({high} of them, on average over "
+        f"stimuli) and {last} least ({low})."
+    )
+
+
+def choices(label: str, counts: Sequence[tuple[str, int]], n: int, least: Row) -> str:
+    """Say what most raters chose, and for how many stimuli; part of a sentence."""
+    listed = some(
+        [f"{shown(answer, 40)} for {count(times)}" for answer, times in counts],
+        _MOST_ANSWERS,
+        "more answer" if len(counts) == _MOST_ANSWERS + 1 else "more answers",
+    )
+    return (
+        f"the most frequent answer{f' of {label}' if label else ''} is {listed} of {count(n)} "
+        f"stimuli; least clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
+    )
+
+
+def sure_majorities(counts: Sequence[int], n: int, *, each: bool) -> str:
+    """Say for how many stimuli the share of a majority is shown to be one."""
+    stimuli = f"{plural(n, 'stimulus', 'stimuli')}{' of each label' if each else ''}"
+    return (
+        f"For {_from_to(counts)} of {stimuli} a majority is sure: the interval of its share lies "
+        "on one side of one half."
+    )
+
+
+def apart_from_middle(counts: Sequence[int], n: int, middle: str) -> str:
+    """Say how many stimuli differ from the middle, which is given where there is one."""
+    which = f"({middle})" if middle else "of each label"
+    stimuli = plural(n, "stimulus", "stimuli")
+    return f"{_from_to(counts)} of {stimuli} differ from the middle {which} beyond their intervals."
+
+
+def _from_to(counts: Sequence[int]) -> str:
+    return " to ".join(dict.fromkeys(map(count, (min(counts), max(counts)))))
+
+
+def strips_caption(middles: Sequence[str], n_labels: int, most: int, *, intervals: bool) -> str:
+    """Say what the figure of all scores shows."""
+    lines = ", and lines at the ends are intervals" if intervals else ""
+    few = f" Of {n_labels} labels {most} are shown." if n_labels > most else ""
+    return f"Each dot is a stimulus; the middle is {joined(middles, 'or')}{lines}.{few}"
+
+
+SCORE_AXES = {
+    "nominal": "share of raters who chose the answer of most",
+    "binary": "share of raters who say yes",
+}
+"""What the axis of scores shows, by the kind of scale."""
+DISPUTED = "The stimuli on which the most frequent answer has the smallest share."
 
 # Correlations of raters.
 

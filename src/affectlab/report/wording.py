@@ -150,72 +150,6 @@ TEXTS_ONLY = "The answers are texts, so this report counts and describes them."
 # What the scores are.
 
 
-def span(label: str, low: str, high: str, *, binary: bool, constant: bool) -> str:
-    """Say from where to where the scores of a label run; part of a sentence."""
-    if binary:
-        return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
-    if constant:
-        return f"{label or 'the score'} is {low} throughout"
-    return f"{label or 'the score'} runs from {low} to {high}"
-
-
-def spans(parts: Sequence[str], rest: str) -> str:
-    """Join the spans of a few labels; ``rest`` counts those that are only drawn."""
-    more = f"; {rest} more as the figure shows" if rest else ""
-    return f"{sentence_case('; '.join(parts))}{more}."
-
-
-def shares_of_labels(means: Mapping[str, float], *, repeated: bool) -> str:
-    """Say to what labels raters say yes most and least."""
-    order = sorted(means, key=lambda name: (-means[name], name))
-    first, last = order[0], order[-1]
-    high, low = percent(means[first]), percent(means[last])
-    if means[first] == means[last]:
-        if means[first] in (0.0, 1.0):
-            return f"All answers to {len(means)} labels are {'yes' if means[first] else 'no'}."
-        return f"Each of {len(means)} labels is chosen equally often ({high})."
-    if not repeated:
-        return (
-            f"Of {len(means)} labels, {first} is said most (of {high} of stimuli) and {last} least "
-            f"({low})."
-        )
-    return (
-        f"Of {len(means)} labels, raters say {first} most ({high} of them, on average over "
-        f"stimuli) and {last} least ({low})."
-    )
-
-
-def choices(label: str, counts: Sequence[tuple[str, int]], n: int, least: Row) -> str:
-    """Say what most raters chose, and for how many stimuli; part of a sentence."""
-    listed = some(
-        [f"{shown(answer, 40)} for {count(times)}" for answer, times in counts],
-        _MOST_ANSWERS,
-        "more answer" if len(counts) == _MOST_ANSWERS + 1 else "more answers",
-    )
-    return (
-        f"the most frequent answer{f' of {label}' if label else ''} is {listed} of {count(n)} "
-        f"stimuli; least clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
-    )
-
-
-def sure_majorities(counts: Sequence[int], n: int, each: str) -> str:
-    """Say for how many stimuli the share of a majority is shown to be one."""
-    return (
-        f"For {_from_to(counts)} of {plural(n, 'stimulus', 'stimuli')}{each} a majority is sure: "
-        f"the {_SOFT} of its share lies on one side of one half."
-    )
-
-
-def apart_from_middle(counts: Sequence[int], n: int, which: str) -> str:
-    """Say how many stimuli differ from the middle beyond their intervals."""
-    stimuli = plural(n, "stimulus", "stimuli")
-    return f"{_from_to(counts)} of {stimuli} differ from the middle {which} beyond their {_SOFT}s."
-
-
-def _from_to(counts: Sequence[int]) -> str:
-    return " to ".join(dict.fromkeys(map(count, (min(counts), max(counts)))))
-
-
 def group_difference(attribute: str, what: str, row: Row, n_known: int, n_pairs: int) -> str:
     """Say how the two groups of an attribute differ that are furthest apart."""
     of_raters = row["of"] == "raters"
@@ -257,32 +191,13 @@ def differences_caption(drawn: str) -> str:
 NO_GROUPS = "No attribute of the stimuli or the raters is known of all of them and makes groups."
 
 
-def strips_caption(middles: Sequence[str], rule: str, *, thinned: bool, intervals: bool) -> str:
-    """Say what the figure of all scores shows."""
-    lines = f", and lines at the ends are {_SOFT}s" if intervals else ""
-    thin = ", evenly spaced ones of many" if thinned else ""
-    middle = joined(middles, "or")
-    return f"Each dot is a stimulus{thin}; the middle is {middle}{lines}.{rule}"
+ALL_SCORES = "All scores, with their intervals"
 
 
-def cards_caption(rest: str, *, intervals: bool) -> str:
-    """Say what the stimuli at the ends of the scores are shown with."""
-    return f"The ends of the scores{rest}, with{f' {_SOFT}s and' if intervals else ''} all answers."
-
-
-def most_reliable(n: int, things: str, *, drawn: bool = False) -> str:
-    """Say that the most reliable of many labels are shown."""
-    if drawn:
-        return f" Of {things} the {n} most reliable are shown."
-    return f" of the {n} most reliable {things}s"
-
-
-SCORE_AXES = {
-    "nominal": "share of raters who chose the answer of most",
-    "binary": "share of raters who say yes",
-}
-"""What the axis of scores shows, by the kind of scale."""
-DISPUTED = "The stimuli on which the most frequent answer has the smallest share."
+def cards_caption(n_labels: int) -> str:
+    """Say what the stimuli at the ends of the scores are shown with, and of how many labels."""
+    of = f" of the {n_labels} most reliable labels" if n_labels else ""
+    return f"The ends of the scores{of}, with intervals and all answers."
 
 
 # Labels.

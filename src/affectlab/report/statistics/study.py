@@ -54,12 +54,14 @@ from affectlab.ratings import (
 from affectlab.reliability import (
     ConsensusFlow,
     DuplicateRaters,
+    Scores,
     alpha_of_label_sets,
     concordance,
     consensus_flow,
     duplicate_raters,
     krippendorff_alpha,
     reliability_of_means,
+    scores_of,
     subject_model,
     traces,
 )
@@ -70,10 +72,7 @@ from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report import wording
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
-from affectlab.report.statistics.means import (
-    differences,
-    scores_of,
-)
+from affectlab.report.statistics.means import differences
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
 FEWEST_ITEMS = 10
@@ -604,10 +603,6 @@ class Study:
         before, after = (float(np.median(both[n].to_numpy())) for n in ("value", "value_rest"))
         return both.height, before, after
 
-    def named_rows(self, labels: pl.Series) -> pl.Series:
-        """Name the rows of a figure; what has no labels is called by what was asked."""
-        return labels if self.ratings.has_labels else labels.replace("rating", "all stimuli")
-
     @cached_property
     def outcomes(self) -> Outcomes | None:
         """What became of each question, where the ratings say so."""
@@ -701,9 +696,17 @@ class Study:
         return () if main is None or self.flow is not None else (main, *self.others)
 
     @cached_property
-    def scores(self) -> pl.DataFrame:
-        """Scores of all stimuli on all labels."""
-        return pl.concat([scores_of(part) for part in self.scored], how="vertical_relaxed")
+    def scores(self) -> Scores | None:
+        """Scores of all stimuli on all labels, the most reliable labels first."""
+        if not self.scored:
+            return None
+        order: Sequence[str] = ()
+        if self.reliability is not None:
+            value = pl.col("value").fill_nan(None)
+            known = self.reliability.to_frame()
+            known = known.sort(value, descending=True, nulls_last=True, maintain_order=True)
+            order = known["label"].to_list()
+        return scores_of(self.scored[0].merge(*self.scored[1:]), order=order)
 
     @cached_property
     def differences(self) -> tuple[pl.DataFrame, ...]:
