@@ -97,6 +97,10 @@ TREE = Branch(
                     "reliability.components.fixed_effects:mixed_model",
                     "ratings.csv --fixed gender",
                 ),
+                "groups": Operation(
+                    "reliability.components.group_differences:group_differences",
+                    "ratings.csv --scale 0-7",
+                ),
                 "severity": Operation(
                     "reliability.severity.severity:rater_severity",
                     "ratings.csv --scale 0-7 --group gender",

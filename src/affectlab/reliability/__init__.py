@@ -23,7 +23,11 @@ from affectlab.reliability.agreement import (
     weighted_kappa,
 )
 from affectlab.reliability.categories import dawid_skene
-from affectlab.reliability.components import mixed_model, variance_components
+from affectlab.reliability.components import (
+    group_differences,
+    mixed_model,
+    variance_components,
+)
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import (
@@ -76,6 +80,7 @@ __all__ = [
     "duplicate_raters",
     "enough_ratings",
     "fleiss_kappa",
+    "group_differences",
     "gwet_ac",
     "internal_consistency",
     "interrater_correlation",

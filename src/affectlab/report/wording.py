@@ -150,44 +150,6 @@ TEXTS_ONLY = "The answers are texts, so this report counts and describes them."
 # What the scores are.
 
 
-def group_difference(attribute: str, what: str, row: Row, n_known: int, n_pairs: int) -> str:
-    """Say how the two groups of an attribute differ that are furthest apart."""
-    of_raters = row["of"] == "raters"
-    more, less = (row["a"], row["b"]) if row["value"] > 0 else (row["b"], row["a"])
-    low, high = sorted((abs(row["low"]), abs(row["high"])))
-    where = "in group" if of_raters else "for"
-    pairs = f"; {count(n_known)} of {count(n_pairs)} pairs of groups differ" if n_pairs > 1 else ""
-    return (
-        f"By {attribute}, {what} is {number(abs(row['value']))} higher {where} {shown(more, 40)} "
-        f"than {where} {shown(less, 40)}{ends({'low': low, 'high': high})}{pairs}."
-    )
-
-
-def attribute_called(name: str, *, of_raters: bool, is_flag: bool) -> str:
-    """Name an attribute in a sentence."""
-    called = shown(name.replace("_", " "), 40)
-    called = f"'{called}'" if is_flag else called
-    return f"raters' {called}" if of_raters else called
-
-
-def no_difference(attributes: Sequence[str]) -> str:
-    """Name the attributes by which no difference could be shown."""
-    return f"No difference by {joined(attributes, 'or')} could be shown."
-
-
-def random_factors(drawn: str) -> str:
-    """Say what comparisons take as drawn at random."""
-    return f"{sentence_case(drawn)} count as random."
-
-
-def differences_caption(drawn: str) -> str:
-    """Say what the table of differences between groups holds."""
-    return (
-        "Differences of mean answers between groups of stimuli, or of raters, by mixed models with "
-        f"{drawn} as random; Holm's correction is over all pairs of an attribute."
-    )
-
-
 NO_GROUPS = "No attribute of the stimuli or the raters is known of all of them and makes groups."
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from affectlab.core.words import shown
 from affectlab.reliability import LabelScores
 from affectlab.report import wording
@@ -15,19 +13,16 @@ from affectlab.report.page import (
     Card,
     Cards,
     Files,
-    Paragraph,
     Picture,
     Section,
     said,
     table_of,
 )
-from affectlab.report.sections import drawn_at_random
 from affectlab.report.statistics import Study
 
 _MOST_CARDS = 4
 _SHOWN_OF_TEXT = 140
 _SIDE = 144
-_SURE = 0.05
 
 
 def scores_question(study: Study) -> Section | None:
@@ -35,9 +30,8 @@ def scores_question(study: Study) -> Section | None:
     found = study.scores
     if found is None:
         return None
-    groups = _groups(study)
-    blocks: list[Block] = [*said(found), *([Paragraph(groups)] if groups else [])]
-    blocks += [scores_file(study), Picture.of(found, "scores")]
+    groups = () if study.differences is None else said(study.differences)
+    blocks: list[Block] = [*said(found), *groups, scores_file(study), Picture.of(found, "scores")]
     if any(table.name == "disputed" for table in found.tables):
         title = "What do most raters answer, and how sure is it?"
         return Section("scores", title, (*blocks, table_of(found, "disputed", "disputed")))
@@ -49,26 +43,6 @@ def scores_file(study: Study) -> Files:
     """Link the table of all scores."""
     assert study.scores is not None
     return Files(table_of(study.scores, "scores", "scores", caption=wording.ALL_SCORES, limit=0))
-
-
-def _groups(study: Study) -> str:
-    """Say how groups of stimuli, and of raters, differ."""
-    texts, without = [], []
-    for frame in study.differences:
-        flag = set(frame["a"]) | set(frame["b"]) == {"true", "false"}
-        of_raters = frame["of"][0] == "raters"
-        called = wording.attribute_called(frame["attribute"][0], of_raters=of_raters, is_flag=flag)
-        known = frame.filter(pl.col("p_holm") <= _SURE)
-        if known.is_empty():
-            without.append(called)
-            continue
-        size = (pl.col("value") / pl.col("se")).abs()
-        first = known.sort(size, descending=True, maintain_order=True).row(0, named=True)
-        what = shown(first["label"]) if study.ratings.has_labels else "the score"
-        texts.append(wording.group_difference(called, what, first, known.height, frame.height))
-    if without:
-        texts.append(wording.no_difference(without))
-    return " ".join([*texts, wording.random_factors(drawn_at_random(study))]) if texts else ""
 
 
 def _cards(study: Study, scored: tuple[LabelScores, ...]) -> Cards:

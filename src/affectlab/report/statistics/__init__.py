@@ -4,11 +4,6 @@ from affectlab.report.statistics.agreement import (
     ENOUGH_ITEMS as ENOUGH_ITEMS,
     Agreement as Agreement,
 )
-from affectlab.report.statistics.means import (
-    FEWEST_IN_GROUP as FEWEST_IN_GROUP,
-    MOST_GROUPS as MOST_GROUPS,
-    NO_GROUPS as NO_GROUPS,
-)
 from affectlab.report.statistics.pairs import (
     PairAgreement as PairAgreement,
     is_person as is_person,

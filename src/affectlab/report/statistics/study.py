@@ -59,6 +59,7 @@ from affectlab.reliability import (
     concordance,
     consensus_flow,
     duplicate_raters,
+    group_differences,
     krippendorff_alpha,
     reliability_of_means,
     scores_of,
@@ -72,7 +73,6 @@ from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report import wording
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
-from affectlab.report.statistics.means import differences
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
 FEWEST_ITEMS = 10
@@ -709,9 +709,14 @@ class Study:
         return scores_of(self.scored[0].merge(*self.scored[1:]), order=order)
 
     @cached_property
-    def differences(self) -> tuple[pl.DataFrame, ...]:
-        """Differences between groups of stimuli, attribute by attribute."""
-        return () if not self.scored else differences(self.scored[0], self.cluster)
+    def differences(self) -> Result | None:
+        """Differences between groups of stimuli, and of raters; None where nothing makes groups."""
+        if not self.scored:
+            return None
+        try:
+            return group_differences(self.scored[0], everyone=True, cluster=self.cluster)
+        except InputError:
+            return None
 
     @cached_property
     def reliability(self) -> Result | None:
