@@ -306,12 +306,12 @@ def _table(panel: Ratings, frame: pl.DataFrame, wanted: float) -> Table:
     columns = (
         *([Key("label")] if panel.has_labels else []),
         Number("single", "one rater"),
-        Interval("single", "interval of one"),
-        Number("k", "raters per stimulus", decimals=1),
+        Interval("single", "interval of one", spare=True),
+        Number("k", "raters per stimulus", decimals=1, spare=True),
         Number("value", "their mean"),
         Interval(),
         Count("raters_wanted", f"raters for {number(wanted)}"),
-        Count("n_items", "stimuli"),
+        Count("n_items", "stimuli", spare=True),
     )
     return Table("means", wording.means_caption(frame["coefficient"].to_list()), frame, columns)
 

@@ -628,11 +628,18 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "caption": shown(block.caption),
         "folded": block.is_folded,
         "notes": [shown(note) for note in block.notes],
-        "head": [Cell(head, numeric=column.kind in NUMERIC) for head, column in columns],
+        "head": [
+            Cell(head, numeric=column.kind in NUMERIC, spare=column.spare)
+            for head, column in columns
+        ],
         "rows": [
-            [cell(column, row, first=k == 0) for k, (_, column) in enumerate(columns)]
+            [
+                replace(cell(column, row, first=k == 0), spare=column.spare)
+                for k, (_, column) in enumerate(columns)
+            ]
             for row in rows
         ],
+        "has_spare": any(column.spare for _, column in columns),
         "more": block.frame.height > block.limit,
         "total": count(block.frame.height),
     }

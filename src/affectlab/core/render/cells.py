@@ -26,6 +26,8 @@ class Cell:
     head: bool = False
     title: str = ""
     """The whole of a text that is cut."""
+    spare: bool = False
+    """Whether a narrow page leaves it out."""
 
     @property
     def short(self) -> bool:

@@ -94,13 +94,13 @@ def group_differences(
     random = wording.drawn_with(drawn.units if drawn.column and sampled else "")
     columns = (
         Key("attribute"),
-        Text("of"),
+        Text("of", spare=True),
         *([Key("label")] if ordered.has_labels else []),
         Key("a", "group"),
         Key("b", "less"),
         Number("value", "difference"),
         Interval(),
-        PValue("p"),
+        PValue("p", spare=True),
         PValue("p_holm", "p (Holm)"),
     )
     every = pl.concat(frames).sort(pl.col("p").fill_nan(None), nulls_last=True, maintain_order=True)

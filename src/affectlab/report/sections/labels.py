@@ -176,8 +176,8 @@ def agreement_section(study: Study) -> Section | Skipped:
         *([] if study.correlation is None else [Number("correlation", "interrater correlation")]),
         Share("percent_agreement", "same answer"),
         Count("n_items", "stimuli"),
-        Count("n_raters"),
-        Count("n_ratings", "answers"),
+        Count("n_raters", spare=True),
+        Count("n_ratings", "answers", spare=True),
         Text("status", "note"),
     )
     caption = wording.agreement_caption(study.panel_name, frame["method"].mode().sort()[0])

@@ -56,8 +56,8 @@ def _by_kind(pairs: PairAgreement) -> Table:
     frame = kinds.frame.join(more, on="pair_kind", how="left", maintain_order="left")
     columns = (
         *kinds.columns,
-        Count("n_undefined", "not defined"),
-        Count("median_items", "median common stimuli"),
+        Count("n_undefined", "not defined", spare=True),
+        Count("median_items", "median common stimuli", spare=True),
     )
     caption = wording.pairs_by_kind(pairs.measure, labelled=pairs.frame["label"].n_unique() > 1)
     return replace(kinds, name="pairs_by_kind", caption=caption, frame=frame, columns=columns)
@@ -124,9 +124,9 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     several = frame["label"].n_unique() > 1
     columns = [
         *names,
-        Text("pair_kind", "pair"),
+        Text("pair_kind", "pair", spare=True),
         Number("value", f"mean {pairs.measure}" if several else pairs.measure),
-        *([Count("n_labels")] if several else []),
+        *([Count("n_labels", spare=True)] if several else []),
         Count("n_items", "common stimuli"),
     ]
     caption = wording.pairs_caption(_ENOUGH, several=several)
