@@ -18,6 +18,8 @@ from affectlab.analysis.words import wording as words
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.wording import status_text
 
+pytestmark = pytest.mark.wording
+
 NAN = float("nan")
 FEW = Reason(Cause.FEWER, least=3, of="labels")
 ENDS = {"value": 0.75, "low": 0.6, "high": 0.9}

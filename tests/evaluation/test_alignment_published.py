@@ -121,7 +121,7 @@ def test_pairs_that_are_not_defined_are_counted_and_left_out() -> None:
         table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval")
     )
     assert found["e0", "ann", "dua"].reason == Reason(Cause.CONSTANT, of="ratings")
-    few = Reason(Cause.FEWER, least=2, of="common items")
+    few = Reason(Cause.FEWER, least=2, of="common stimuli")
     assert found["e0", "ben", "cai"].reason == few
     assert math.isnan(found["e0", "ben", "cai"].value)
     row = pair_kinds(found).to_frame().row(0, named=True)

@@ -13,6 +13,8 @@ from affectlab.ratings import Step, StepKind
 from affectlab.ratings.steps import step
 from affectlab.ratings.wording import STEPS, facts_of
 
+pytestmark = pytest.mark.wording
+
 WORDS = Path(__file__).with_name("wording.txt")
 OF_TYPE: dict[str, Any] = {
     "int": 3,

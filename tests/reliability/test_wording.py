@@ -12,6 +12,8 @@ from affectlab.reliability.planning import wording as planning
 from affectlab.reliability.screening import wording as screening
 from affectlab.reliability.subject_models import wording as subject_models
 
+pytestmark = pytest.mark.wording
+
 
 def test_wording() -> None:
     assert [
@@ -27,7 +29,9 @@ def test_wording() -> None:
             "joy", "gender", wording.chi_squared_text(3, 1.5, 0.7), 0, different=False
         ),
         wording.batch_text(2, 30, 0.9),
-        wording.set_text(20, 10, 5, [("dissent", 3), (wording.OPEN, 2)]),
+        wording.set_text(
+            20, 10, 5, [(Reason(Cause.DISSENT), 3), (Reason(Cause.NOT_IN_EVERY_BATCH), 2)]
+        ),
         wording.single_votes(4, 6),
         wording.inferred_split(30, 3, 9),
         wording.against_majority(["joy"], 0.2),

@@ -107,6 +107,9 @@ class Cause(StrEnum):
     ALL_TEXTS_LABELLED = "all_texts_labelled"
     ONE_WORD = "one_word"
     BATCHES_ALIKE = "batches_alike"
+    DISSENT = "dissent"
+    EITHER_BATCH = "either_batch"
+    NOT_IN_EVERY_BATCH = "not_in_every_batch"
     NO_CHAIN_OF_WINS = "no_chain_of_wins"
     FEW_OR_CONSTANT = "few_or_constant"
     # A staircase finds no frame 1 JND away, or no five frames.
@@ -261,6 +264,9 @@ REASONS = {
     Cause.ALL_TEXTS_LABELLED: "all texts have the label",
     Cause.ONE_WORD: "only one word",
     Cause.BATCHES_ALIKE: "single votes of the first and the contrastive batch look alike",
+    Cause.DISSENT: "dissent",
+    Cause.EITHER_BATCH: "single answer of batch 1 or the contrastive batch",
+    Cause.NOT_IN_EVERY_BATCH: "not asked in every batch",
     Cause.NO_CHAIN_OF_WINS: "no chain of wins links all systems; a prior keeps the scale finite",
     Cause.FEW_OR_CONSTANT: "fewer than three stimuli, or one value",
     Cause.UNFINISHED: "only {n} of {least} {of} done",

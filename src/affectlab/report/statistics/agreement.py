@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,6 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Reason
 from affectlab.core.jackknife import Jackknife
 from affectlab.core.types import Floats, Ints, pl
-from affectlab.core.wording import reason_text
 from affectlab.report import wording
 
 FIRM, TENTATIVE = 0.8, 0.67
@@ -64,19 +63,10 @@ class Agreement:
         return wording.marks_reached(self.n_tentative, self.n_firm, TENTATIVE, FIRM)
 
 
-_STIMULI = {
-    "unit with two ratings": "stimulus with two ratings",
-    "units rated by everyone": "stimuli rated by everyone",
-    "common items": "common stimuli",
-}
-
-
 def reason_of_row(row: Mapping[str, Any] | None) -> str:
-    """Say why a value is not defined, in the words of a report: its units are stimuli."""
+    """Say why a value is not defined."""
     reason = Reason.of_row(row)
-    if reason is None:
-        return ""
-    return reason_text(replace(reason, of=_STIMULI.get(reason.of, reason.of)))
+    return "" if reason is None else str(reason)
 
 
 def reasons_of_rows(rows: pl.DataFrame) -> list[str]:
