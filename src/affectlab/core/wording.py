@@ -174,6 +174,7 @@ class MadeInterval(Protocol):
     def coverage(self) -> float | None: ...
     @property
     def design(self) -> str: ...
+    def drawn_whole(self, target: str) -> str: ...
 
 
 REASONS = {
@@ -375,16 +376,9 @@ def undefined_text(reason: ReasonFact | None) -> str:
     return status_text("undefined", reason)
 
 
-def drawn_whole(target: str, interval: MadeInterval | None) -> str:
-    """What was drawn whole in place of stimuli, such as ``actors``; nothing where they were."""
-    if interval is None or not interval.over or interval.over[0] in ("stimuli", "raters"):
-        return ""
-    return interval.over[0] if target in ("both", interval.over[0]) else ""
-
-
 def target_text(target: str, interval: MadeInterval | None) -> str:
     """Say what an interval is about; empty where that is not known."""
-    units = drawn_whole(target, interval)
+    units = "" if interval is None else interval.drawn_whole(target)
     if not units:
         return _TARGETS.get(target, "")
     return f"other {units}" + (" and other raters" if target == "both" else ", the same raters")

@@ -46,6 +46,7 @@ class StepKind(StrEnum):
     NOTHING_ABSENT = auto()
     LEFT_MISSING = auto()
     ROWS_KEPT = auto()
+    SCREENED = auto()
     AVERAGED = auto()
     LABELS_JOINED = auto()
     TAXONOMY_DROPPED = auto()

@@ -16,6 +16,9 @@ STEPS: dict[StepKind, str | Callable[..., str]] = {
     StepKind.NOTE: "{text}",
     StepKind.NOTHING_ABSENT: "no rating was absent, to be filled with 0, as {by}",
     StepKind.ROWS_KEPT: "{n:,} of {of:,} rows were kept",
+    StepKind.SCREENED: (
+        "screening by policy '{policy}' left out {n:,} of {of:{unit}} ({rows:,} of {of_rows:row})"
+    ),
     StepKind.AVERAGED: (
         "averaged {n:,} answers to {to:,}, the mean of each rater's answers to a question"
     ),
