@@ -42,6 +42,7 @@ CHOSEN = {
     StepKind.MATRIX_ROWS: {"rows": "labels"},
     StepKind.SCALE_MAPPED: {"ends": (0, 1, 0, 7)},
     StepKind.ROWS_KEPT: {"of": 5},
+    StepKind.NEUTRAL_SUBTRACTED: {"beyond": 2},
     StepKind.SCREENED: {"of": 5, "unit": "session", "rows": 10, "of_rows": 20},
     StepKind.SHAPE: {"rule": "column per rater"},
     StepKind.CUT: {"value": 0.5},

@@ -47,6 +47,7 @@ class StepKind(StrEnum):
     LEFT_MISSING = auto()
     ROWS_KEPT = auto()
     SCREENED = auto()
+    NEUTRAL_SUBTRACTED = auto()
     AVERAGED = auto()
     LABELS_JOINED = auto()
     TAXONOMY_DROPPED = auto()
