@@ -47,6 +47,7 @@ class StepKind(StrEnum):
     LEFT_MISSING = auto()
     ROWS_KEPT = auto()
     SCREENED = auto()
+    CONTROLS_LEFT_OUT = auto()
     NEUTRAL_SUBTRACTED = auto()
     AVERAGED = auto()
     LABELS_JOINED = auto()

@@ -16,6 +16,7 @@ STEPS: dict[StepKind, str | Callable[..., str]] = {
     StepKind.NOTE: "{text}",
     StepKind.NOTHING_ABSENT: "no rating was absent, to be filled with 0, as {by}",
     StepKind.ROWS_KEPT: "{n:,} of {of:,} rows were kept",
+    StepKind.CONTROLS_LEFT_OUT: "left out {n:control run} of models",
     StepKind.NEUTRAL_SUBTRACTED: (
         "answers are differences from the mean of {n:stimulus} (neutral) of the same rater and "
         "label; {beyond:answer} beyond the scale {beyond:was} set to its bound"
