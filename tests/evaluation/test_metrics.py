@@ -213,7 +213,9 @@ def test_costs_beside_a_taxonomy():
     )
     by_groups = mean_emotional_distance(["awe"], ["fear"], "mikels", costs="groups")
     assert by_groups == MIKELS.cost_matrix("groups").cost("awe", "fear")
-    with pytest.raises(InputError, match="ECC: no costs of label 'disgust'"):
+    with pytest.raises(
+        InputError, match=re.escape(str(Reason(Cause.NONE, of="costs of label 'disgust'")))
+    ):
         ecc(["joy"], ["disgust"], "ekman", costs=measured)
 
 
@@ -225,11 +227,13 @@ def test_groups_for_acc2():
     assert acc2(["joy"], ["fear"], costs, groups={"joy": "up", "fear": "down"}) == 0
     with pytest.raises(InputError, match=re.escape(str(Reason(Cause.COSTS_WITHOUT_POLARITY)))):
         acc2(["joy"], ["fear"], costs)
-    with pytest.raises(InputError, match="no polarity is known"):
+    with pytest.raises(InputError, match=re.escape(str(Reason(Cause.NO_POLARITY)))):
         acc2(["valence"], ["arousal"], "russell")
     half = Taxonomy("half", (Label("up", polarity="positive"), Label("odd")))
     assert acc2(["up"], ["up"], half) == 1
-    with pytest.raises(InputError, match="ACC2: no polarity of label 'odd'"):
+    with pytest.raises(
+        InputError, match=re.escape(str(Reason(Cause.NONE, of="polarity of label 'odd'")))
+    ):
         acc2(["up"], ["odd"], half)
     with pytest.raises(InputError, match="unknown level 'ekmen'; did you mean 'ekman'"):
         acc2(true, predicted, "goemotions", groups="ekmen")
@@ -248,7 +252,9 @@ def test_neutral_label_without_costs():
     )
     assert ecc(["up", "down"], ["up", "up"], ring) == pytest.approx((1 + 1 / 5) / 2)
     assert accuracy(["flat"], ["flat"], ring) == 1
-    with pytest.raises(InputError, match="ECC: no costs of label 'flat'"):
+    with pytest.raises(
+        InputError, match=re.escape(str(Reason(Cause.NONE, of="costs of label 'flat'")))
+    ):
         ecc(["up", "flat"], ["up", "up"], ring)
 
 

@@ -422,8 +422,8 @@ def test_nine_complete_units_of_a_crowd() -> None:
     assert set(table.frame["n_items"]) == {2000}
     assert set(table.frame["status"]) == {"ok"}
     assert table["rating", "1,k"].value > 0.1
-    listwise = intraclass_correlation(data, missing="listwise")
-    for (_, form), estimate in listwise:
+    complete = intraclass_correlation(data, missing="listwise")
+    for (_, form), estimate in complete:
         assert listwise(1991) in estimate.options
         assert estimate.n_items == 9
         if form.endswith("k"):
@@ -433,7 +433,7 @@ def test_nine_complete_units_of_a_crowd() -> None:
         else:
             assert -0.2 < estimate.value < 0
             assert estimate.high > 0
-    assert set(listwise.frame["n_dropped"]) == {1991}
+    assert set(complete.frame["n_dropped"]) == {1991}
 
 
 @settings(max_examples=100, deadline=None)
