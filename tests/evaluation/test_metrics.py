@@ -203,6 +203,11 @@ def test_costs_of_every_source(costs):
         assert metric(true, predicted, costs) == pytest.approx(expected[metric.__name__])
 
 
+def lacking(what: str, label: str) -> str:
+    """What is said where a label has no costs, or no polarity."""
+    return re.escape(str(Reason(Cause.NONE, of=f"{what} of label {label!r}")))
+
+
 def test_costs_beside_a_taxonomy():
     measured = cost_from_differences(
         [[0, 60, 50], [60, 0, 20], [50, 20, 0]], ["Happiness", "fear", "anger"]

@@ -22,7 +22,7 @@ from affectlab.reliability import (
     percent_agreement,
     variance_components,
 )
-from affectlab.reliability.agreement.wording import COMPLETE_UNITS, PAIRED_UNIT
+from affectlab.reliability.agreement.wording import COMPLETE_UNITS, PAIRED_UNIT, listwise
 
 RAW4 = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
