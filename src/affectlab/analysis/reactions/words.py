@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -150,7 +150,7 @@ def normalise_emotions(
         )
         for raw, count in counts.items()
     ]
-    types = {
+    types: dict[str, Any] = {
         **dict.fromkeys(("raw", "word", "spelling"), pl.String),
         "count": pl.Int64,
         "route": pl.List(pl.String),
