@@ -22,6 +22,7 @@ from affectlab.reliability import (
     self_consistency,
     subject_model,
 )
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 from affectlab.reliability.stimulus_scores import stimulus_scores
 from affectlab.reliability.wording import careless_included
 from affectlab.simulate import demo_study, simulate_raters
@@ -300,7 +301,7 @@ class TestPercentAgreement:
         if shares:
             assert result.value == pytest.approx(np.mean(shares))
         else:
-            assert result.reason == Reason(Cause.NONE, of="unit with two ratings")
+            assert result.reason == Reason(Cause.NONE, of=PAIRED_UNIT)
         if 0 < len(shares) < 3:
             assert result.reason == Reason(Cause.FEW_UNITS, len(shares), 3, "stimuli")
             assert math.isnan(result.low)

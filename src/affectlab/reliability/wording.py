@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from affectlab.core.facts import Reason
 from affectlab.core.words import (
     count,
     in_brackets,
@@ -108,9 +109,6 @@ FLOW_FIGURE = "Items of each batch and the confirmed share (contrastive: confirm
 BATCHES = "Batches of the protocol."
 CONSENSUS_SET = "Items on which all batches agree."
 EXCLUDED = "Excluded items."
-DISSENT = "dissent"
-OPEN = "not asked in every batch"
-EITHER = "single answer of batch 1 or the contrastive batch"
 NO_SECOND_VOTES = "No item has a second vote."
 OPEN_BATCHES = "Batch 1 and the contrastive batch are left out: single votes do not separate them."
 
@@ -121,9 +119,9 @@ def batch_text(number: int, items: int, agreement: float) -> str:
     return f"batch {number}: {plural(items, 'item')}{confirmed}"
 
 
-def set_text(present: int, absent: int, excluded: int, why: Sequence[tuple[str, int]]) -> str:
+def set_text(present: int, absent: int, excluded: int, why: Sequence[tuple[Reason, int]]) -> str:
     """Give the size of the consensus set."""
-    reasons = "; ".join(f"{text}: {count(n)}" for text, n in why)
+    reasons = "; ".join(f"{reason}: {count(n)}" for reason, n in why)
     return (
         f"Consensus set: {plural(present, 'item')} present, {count(absent)} absent; "
         f"{count(excluded)} excluded{f' ({reasons})' if why else ''}"

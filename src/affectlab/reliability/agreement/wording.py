@@ -12,10 +12,10 @@ from affectlab.core.words import joined, number, plural, shown
 
 # What there is none, or too little, of.
 
-PAIRED_UNIT = "unit with two ratings"
+PAIRED_UNIT = "stimulus with two ratings"
 EXTENSION = "a Coefficient, or a function decorated with @coefficient"
 UNITS_AND_RATERS = "units and as many raters"
-COMPLETE_UNITS = "units rated by everyone"
+COMPLETE_UNITS = "stimuli rated by everyone"
 SHARING_PAIRS = "two raters who share two stimuli"
 IN_BOTH_HALVES = "stimuli with ratings in both halves"
 HALF_SCORES = "scores of a half"
