@@ -19,6 +19,8 @@ from affectlab.core.wording import (
     target_text,
 )
 
+pytestmark = pytest.mark.wording
+
 
 @pytest.mark.parametrize("cause", Cause)
 def test_every_cause_has_a_template_that_takes_a_reason(cause: Cause) -> None:
@@ -39,7 +41,7 @@ def test_every_formula_has_a_name(formula: Formula) -> None:
     ("reason", "words"),
     [
         (Reason(Cause.ONE_CATEGORY), "one category"),
-        (Reason(Cause.NONE, of="unit with two ratings"), "no unit with two ratings"),
+        (Reason(Cause.NONE, of="stimulus with two ratings"), "no stimulus with two ratings"),
         (Reason(Cause.FEWER, least=2, of="raters"), "fewer than two raters"),
         (Reason(Cause.FEWER, least=12, of="raters"), "fewer than 12 raters"),
         (Reason(Cause.FEW_UNITS, 1, 5, "actors"), "1 actor, expected 5 or more"),

@@ -141,5 +141,5 @@ def test_the_verb(tmp_path: Path) -> None:
     done = run_here(
         "analyze", "circumplex", tmp_path / "people.csv", "--scale=-9-9 interval", *figures
     )
-    assert "Valence is highest for" in done.stdout
+    assert "−0.690 to 1.329" in done.stdout
     assert (tmp_path / "figures" / "circumplex.svg").exists()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from affectlab.analysis import circumplex
+from affectlab.core.facts import IntervalFact
 from affectlab.ratings import Ratings
 
 ACTORS, FACES, PEOPLE = 12, 6, 5
@@ -37,7 +38,8 @@ def test_errors_add_those_of_leaving_out_actors() -> None:
     raters, alone = circumplex(ratings, by="mood", cluster="none"), found.to_frame("points")
     assert found.settings["units"] == "actors"
     assert set(alone["target"]) == {"both"}
-    assert "jackknife over actors and raters" in alone["method"][0]
+    made = IntervalFact.of_row(found.table("points").frame["interval"][0])
+    assert made == IntervalFact("jackknife", ("actors", "raters"))
     single = raters.to_frame("points")
     for axis in "xy":
         wide, narrow = (

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.analysis import cluster_confusion, cluster_labels, label_correlations
+from affectlab.analysis.labels import wording
 from affectlab.analysis.labels.trees import label_tree, silhouette
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
@@ -110,8 +111,7 @@ def test_distances_and_linkages(metric: str, method: str) -> None:
     found = cluster_labels(r, labels=["a", "b", "c"], metric=metric, method=method, k=2)
     lowest = {"correlation": 0.1, "euclidean": np.sqrt(0.2), "absolute": 0.1}[metric]
     assert found.linkage[0, 2] == pytest.approx(lowest)
-    assert method in found.method
-    assert metric in found.method
+    assert found.method == wording.tree_method(method, metric)
 
 
 def test_euclidean_is_the_distance_of_standardised_columns() -> None:

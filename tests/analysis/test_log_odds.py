@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.analysis import log_odds, tokenize
-from affectlab.analysis.words.wording import unlabelled
+from affectlab.analysis.words.wording import BY_SUBSTRING, criterion_text, odds_text, unlabelled
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
@@ -134,7 +134,7 @@ def test_substrings_of_labels_count_in_the_published_way() -> None:
     compat = log_odds(TEXTS, labels, names=["approval", "disapproval", "joy"], paper_compat=True)
     assert exact.n_texts.tolist() == [1, 1, 2]
     assert compat.n_texts.tolist() == [2, 1, 2]
-    assert "labels matched by substring" in compat.method
+    assert BY_SUBSTRING in compat.method
 
 
 def test_p_values_count_a_text_once() -> None:
@@ -284,4 +284,4 @@ def test_it_prints_hostile_words_as_text() -> None:
     text = console.export_text()
     assert "[red]x[/]" in text
     assert "\x1b" not in text
-    assert repr(found) == "LogOdds(2 labels, 3 words, 2 texts; words with z ≥ 3.)"
+    assert repr(found) == f"LogOdds({odds_text(2, 3, 2, criterion_text('z', 3))})"

@@ -51,7 +51,7 @@ def test_ratings_become_scores_of_the_subject_model() -> None:
         assert row["se"] == own["se"][0]
         assert row["se_stimulus"] == spread.filter(stimulus=row["stimulus"])["se"][0]
         assert row["sd"] == means.filter(stimulus=row["stimulus"])["sd"][0]
-    assert found.unit == "score, 0 to 100"
+    assert found.unit == wording.score_unit(0, 100)
     assert found.method == "subject model, reml of 6 raters"
     assert (len(found), found.actors, found.expressions) == (3, ("2", "10"), ("awe", "joy"))
     assert found.frame.columns == [

@@ -18,6 +18,7 @@ from affectlab.analysis.jnd.time_intervals import critical_value, fastest_bounds
 from affectlab.analysis.jnd.wording import NO_FRAME_RATE, Doubt, doubt_text
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate
+from affectlab.core.facts import Cause, Reason
 from affectlab.simulate import draw_transitions
 
 STEPS = {
@@ -90,7 +91,7 @@ def test_no_change_at_all() -> None:
     assert not found.overall.ok
     assert math.isnan(found.overall.value)
     assert 0 < found.overall.low < math.inf == found.overall.high
-    assert "no sequence changes" in repr(found)
+    assert found.overall.reason == Reason(Cause.NOTHING_CHANGES)
 
 
 def test_without_errors_there_is_no_interval() -> None:

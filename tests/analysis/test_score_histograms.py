@@ -12,7 +12,7 @@ from scipy.stats import skew
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import pair_scores, score_histograms
-from affectlab.analysis.expressions.wording import NO_ERRORS, Errors, shared_errors
+from affectlab.analysis.expressions.wording import NO_ERRORS, Errors, errors_text, shared_errors
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
@@ -72,7 +72,7 @@ def test_actors_are_compared_on_transitions_that_all_have() -> None:
     assert found.notes == (NO_ERRORS,)
     assert found.of("errors") == {}
     assert math.isnan(found.mean_error)
-    assert repr(found) == "ScoreHistograms(5 pairs.)"
+    assert found.sentences == (errors_text(5, math.nan, (math.nan,) * 3, None),)
 
 
 def test_errors_are_those_of_each_pair() -> None:

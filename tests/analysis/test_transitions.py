@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import transition_curves, transition_ranges
-from affectlab.analysis.transitions.wording import ranges_text
+from affectlab.analysis.transitions.wording import curve_axes, ranges_text
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause
 
@@ -132,7 +132,10 @@ def test_curves_by_hand() -> None:
     assert found.frame.filter(actor="b")["rises"].to_list() == [1]
     decimal_points = transition_curves(table, normalise=False)
     np.testing.assert_array_equal(decimal_points.curve("b", "joy")[1], [40, 44, 30, 10, 0])
-    assert decimal_points.figures[0].options["y_name"] == "difference from neutral (score)"
+    assert (
+        decimal_points.figures[0].options["y_name"]
+        == curve_axes("score", timed=False, shares=False)[1]
+    )
     with pytest.raises(InputError, match="actor 'c' has no transition of expression 'joy'"):
         found.curve("c", "joy")
 
@@ -179,7 +182,7 @@ def test_curves_over_time() -> None:
     }
     assert np.isnan(found.curve("a", "mixed")[0]).all()
     assert found.defined["expression"].unique().sort().to_list() == ["back", "joy"]
-    assert found.figures[0].options["x_name"] == "time since the peak (ms)"
+    assert found.figures[0].options["x_name"] == curve_axes("score", timed=True, shares=True)[0]
     assert found.frame.filter(expression="joy")["half"][0] == pytest.approx(10 + 20 * 0.4 / 0.65)
 
 

@@ -12,11 +12,12 @@ from affectlab.analysis.jnd import wording as jnd
 from affectlab.analysis.jnd.wording import Doubt
 from affectlab.analysis.labels import wording as labels
 from affectlab.analysis.reactions import wording as reactions
-from affectlab.analysis.reactions.wording import Step
 from affectlab.analysis.transitions import wording as transitions
 from affectlab.analysis.words import wording as words
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.wording import status_text
+
+pytestmark = pytest.mark.wording
 
 NAN = float("nan")
 FEW = Reason(Cause.FEWER, least=3, of="labels")
@@ -196,8 +197,6 @@ TEXTS = [
     ),
     (labels.only_neutral(2, "neutral"), "2 stimuli with no label but neutral excluded"),
     (labels.sampled(12, 20), "random sample of 12 of 20 stimuli"),
-    (reactions.steps_text([]), "as written"),
-    (reactions.steps_text([Step.CASE, Step.MISSPELT]), "case, misspelt"),
     (
         reactions.words_text(5, 3, 1),
         "5 emotion words as written, 3 emotions; 1 with corrected spelling.",

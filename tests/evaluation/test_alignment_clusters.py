@@ -11,6 +11,7 @@ from affectlab import Ratings
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import alignment, discrepancy, human_ceiling, spearman_with_people
+from affectlab.evaluation.human_alignment import wording
 
 ACTORS = 12
 
@@ -61,8 +62,10 @@ def test_a_column_like_actor_is_found_said_and_turned_off() -> None:
     assert row.value == alone.value
     assert row.interval is not None
     assert row.interval.over == ("actors", "raters")
-    assert "96 stimuli of 12 actors" in found.sentences[0]
-    assert "actors" not in apart.sentences[0]
+    own = found.difference.frame.filter(measure="kappa").row(0, named=True)
+    basis = wording.Basis(7, 96, 96, 2, 1.0, "12 actors")
+    words = f"mean {found.measure_words}"
+    assert found.sentences[0] == wording.verdict(own, words, "both", basis, 0.95)
     assert found.settings["units"] == "actors"
     assert alone.se == alignment(plain, judged).difference["kappa", "m0"].se
     mapping = {name: f"a{int(name[1:]) // 8}" for name in plain.stimulus_names}

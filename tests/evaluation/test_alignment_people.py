@@ -13,6 +13,7 @@ from affectlab import InputError, Ratings
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import Target
 from affectlab.evaluation import alignment, spearman_with_people
+from affectlab.evaluation.human_alignment import wording
 
 # -- control runs ----------------------------------------------------------------------------------
 
@@ -76,8 +77,11 @@ def test_one_person_cannot_show_how_people_agree() -> None:
     people, models = study(np.random.default_rng(17), 1, 40, 2, [1.5])
     found = alignment(people_of(people), models_of(models), seed=0)
     assert found.verdicts == {"m0": "undefined"}
-    assert "m0 cannot be placed: a single person has nobody to agree with" in found.sentences[0]
-    assert any("One person" in note for note in found.notes)
+    reason = Reason.of_row(found.difference.frame["reason"][0])
+    assert reason == Reason(Cause.ONE_PERSON)
+    basis = wording.Basis(1, 40, 40, 2, 1.0)
+    assert found.sentences[0] == wording.cannot_be_placed("m0", str(reason), basis)
+    assert wording.one_person() in found.notes
     # The model's agreement with that person is still there.
     assert found.agreement["kappa", "m0"].value > 0.3
 
@@ -86,7 +90,7 @@ def test_two_people_tell_nothing_of_others() -> None:
     people, models = study(np.random.default_rng(18), 2, 60, 2, [1.5])
     found = alignment(people_of(people), models_of(models), seed=0)
     assert set(found.difference.frame["target"]) == {"stimuli"}
-    assert any("Two people cannot be generalised to others" in note for note in found.notes)
+    assert wording.about_these("stimuli", 2) in found.notes
 
 
 @pytest.mark.parametrize("n_people", [1, 2])
@@ -101,18 +105,14 @@ def test_one_or_two_give_no_interval_about_other_people(n_people: int) -> None:
         assert {why["cause"] for why in frame["reason"]} == {Cause.TWO_RATERS}
 
 
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        ("stimuli", "the human range of these 5 people"),
-        ("raters", "the human range on these 80 stimuli"),
-        ("both", "the human range: its"),
-    ],
-)
-def test_the_sentence_says_whom_the_interval_is_about(target: Target, words: str) -> None:
+@pytest.mark.parametrize("target", ["stimuli", "raters", "both"])
+def test_the_sentence_says_whom_the_interval_is_about(target: Target) -> None:
     people, models = study(np.random.default_rng(31), 5, 80, 1, [1.5])
     found = alignment(people_of(people), models_of(models), target=target, seed=0)
-    assert words in found.sentences[0]
+    row = found.difference.frame.filter(measure="kappa").row(0, named=True)
+    assert row["target"] == target
+    words, basis = f"mean {found.measure_words}", wording.Basis(5, 80, 80, 1, 1.0)
+    assert found.sentences[0] == wording.verdict(row, words, target, basis, 0.95)
 
 
 def test_several_models_are_noted() -> None:
@@ -128,9 +128,11 @@ def test_several_models_are_noted() -> None:
         expected[k] = min(running, 1.0)
     np.testing.assert_allclose(frame["p_holm"], expected)
     assert list(found.verdicts.values()).count("inside") >= 2
-    assert any("4 models are judged" in note and "Holm" in note for note in found.notes)
+    inside = [name for name, verdict in found.verdicts.items() if verdict == "inside"]
+    held = frame.filter(pl.col("rater").is_in(inside) & (pl.col("p_holm") <= 0.05))["rater"]
+    assert wording.several_models(4, 0.05, inside, held.to_list()) in found.notes
     alone = alignment(people_of(people), models_of(models[:1]), margin=0.15, seed=0)
-    assert not any("Holm" in note for note in alone.notes)
+    assert len(alone.notes) == len(found.notes) - 1
     np.testing.assert_allclose(alone.to_frame()["p"], alone.to_frame()["p_holm"])
 
 
@@ -146,20 +148,20 @@ def test_a_model_gains_nothing_by_constant_answers_on_a_hard_label() -> None:
     assert of_lazy["value_all"] == pytest.approx(of_lazy["value"] / 2)
     found = alignment(*sides, target="sample")
     assert found.to_frame()["spearman_labels"].to_list() == [2, 1]
-    assert any(
-        "m1 (1 label)" in note and "escapes its hardest labels" in note for note in found.notes
-    )
+    assert wording.undefined_labels("Spearman correlation", {"m1": 1}) in found.notes
 
 
 def test_a_person_with_one_answer_throughout_is_named() -> None:
     people, models = study(np.random.default_rng(19), 6, 60, 2, [1.5])
     clean = alignment(people_of(people), models_of(models), seed=0)
-    assert not any("agree with nobody" in note for note in clean.notes)
     people[2] = 3.0
     found = alignment(people_of(people), models_of(models), without=(), seed=0)
-    (note,) = [note for note in found.notes if "agree with nobody" in note]
-    assert "p02 (0.000)" in note
-    assert "p01" not in note
+    assert len(found.notes) > len(clean.notes)
+    own = found.to_frame("models_and_people").filter(rater_kind="person")
+    assert own.filter(pl.col("kappa") < 0.1)["rater"].to_list() == ["p02"]
+    named = wording.disagreeing_people({"p02": 0.0}, own["kappa"].median())
+    assert named in found.notes
+    assert clean.notes != found.notes
 
 
 def test_constant_people_and_constant_models() -> None:
@@ -173,7 +175,8 @@ def test_constant_people_and_constant_models() -> None:
     same = np.full_like(people, 2.0)
     nobody = alignment(people_of(same), models_of(np.full_like(models, 2.0)), seed=0)
     assert set(nobody.verdicts.values()) == {"undefined"}
-    assert all("no label with varied answers" in text for text in nobody.sentences)
+    reasons = {why["cause"] for why in nobody.difference.frame["reason"]}
+    assert reasons == {Cause.NONE}
 
 
 def test_people_who_never_meet() -> None:
@@ -189,7 +192,6 @@ def test_no_interval_no_verdict() -> None:
     people, models = study(np.random.default_rng(22), 4, 40, 1, [1.5])
     found = alignment(people_of(people), models_of(models), target="sample")
     assert found.verdicts == {"m0": "not shown"}
-    assert "for want of an interval" in found.sentences[0]
     assert math.isnan(found.to_frame()["p"].fill_null(math.nan)[0])
 
 
@@ -198,16 +200,16 @@ def test_a_margin_as_wide_as_the_agreement_of_people_shows_nothing() -> None:
     people = rng.integers(0, 8, (5, 1, 60)).astype(float)
     people[:, 0, :20] = np.arange(20) % 8
     found = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.9, seed=0)
-    assert any("is not below the agreement of people" in note for note in found.notes)
     row = found.difference.frame.row(0, named=True)
     # The interval lies within the margin, and still that is no verdict.
     assert row["test_low"] > -0.9
     assert row["test_high"] < 0.9
     assert found.verdicts == {"m0": "not shown"}
     assert row["at_least"] is None
-    assert "margin 0.90" in found.sentences[0]
+    assert row["margin"] == 0.9
+    assert wording.wide_margin(0.9, row["people"]) in found.notes
     wide = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.25, seed=0)
-    assert any("is wide" in note for note in wide.notes)
+    assert wording.wide_margin(0.25, row["people"]) in wide.notes
 
 
 @pytest.mark.parametrize(("n_labels", "has_interval"), [(12, True), (3, False)])
@@ -230,7 +232,6 @@ def test_a_label_that_one_stimulus_makes_vary(n_labels: int, has_interval: bool)
         assert row.value == pytest.approx(labels.mean())
     else:
         assert found.verdicts == {"m0": "not shown"}
-        assert "for want of an interval" in found.sentences[0]
 
 
 def test_careless_people_do_not_count_unless_they_are_asked_for() -> None:
@@ -247,6 +248,4 @@ def test_careless_people_do_not_count_unless_they_are_asked_for() -> None:
     assert found.with_everyone.to_frame().equals(everyone.to_frame())
     assert found.to_frame("with_everyone").equals(everyone.to_frame())
     assert everyone.difference.frame["value"][0] > found.difference.frame["value"][0] + 0.1
-    assert found.sentences[0].startswith(
-        "The answers of p08 and p09, who are taken to be careless, do not count; "
-    )
+    assert found.sentences[0] == wording.without_careless(found.without, found.changed)

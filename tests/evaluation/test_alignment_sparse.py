@@ -9,8 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from tests.evaluation.panels import Array, copies_of, models_of, people_of, table
 
+from affectlab.core.facts import Reason
 from affectlab.evaluation import alignment, human_ceiling
+from affectlab.evaluation.human_alignment import wording
 from affectlab.evaluation.human_alignment.kappa import kappas, pooled_kappas, shares_little
+from affectlab.evaluation.human_alignment.measures import LEAST_SHARED
 from affectlab.evaluation.human_alignment.panel import panel_of
 
 
@@ -219,12 +222,11 @@ def test_the_sentence_and_a_note_say_that_it_is_pooled() -> None:
     found = alignment(*sides, seed=0)
     assert found.pooled
     assert found.measure_words == "pooled quadratic kappa"
-    assert "its pooled quadratic kappa with people is" in found.sentences[0]
-    assert any("biased towards 0 on few stimuli" in note for note in found.notes)
-    assert "pooled over pairs" in found.difference["kappa", "m0"].method
+    assert wording.pooled(3, found.measure_words) in found.notes
+    assert "pooled over pairs" in found.difference["kappa", "m0"].statistic
     ceiling = human_ceiling(sides[0])
     assert ceiling["kappa"].value == found.difference.frame["people"][0]
-    assert "pooled over pairs" in ceiling["kappa"].method
+    assert "pooled over pairs" in ceiling["kappa"].statistic
 
 
 def test_a_few_missing_answers_change_nothing() -> None:
@@ -247,4 +249,6 @@ def test_too_few_stimuli_with_two_people_give_no_verdict() -> None:
     people[:, 0, :9] = np.arange(9) % 8
     found = alignment(people_of(people), models_of(model, scale="0-7"), seed=0)
     assert found.verdicts == {"m0": "undefined"}
-    assert "and 10 stimuli that two people answered" in found.sentences[0]
+    reason = Reason.of_row(found.difference.frame["reason"][0])
+    assert reason is not None
+    assert f"{LEAST_SHARED} stimuli" in reason.of

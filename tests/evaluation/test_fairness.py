@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +13,7 @@ from tests.evaluation.groups import study, values
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import fairness
+from affectlab.evaluation.group_fairness.wording import no_gap, people_not_judged, small_groups
 from affectlab.ratings import Ratings
 
 
@@ -59,7 +62,6 @@ def test_how_much_higher_a_group_of_people_rates():
     assert gap.value == pytest.approx(means.gaps["people", "m", "f"].value)
     assert gap.high < 0
     assert found.flagged().height == 1
-    assert "people: mean signed difference is 0" in found.sentences[0]
 
 
 def test_a_planted_gap_is_found_and_said():
@@ -70,11 +72,7 @@ def test_a_planted_gap_is_found_and_said():
     assert row.low < row.value < row.high
     flags = dict(found.gaps.frame.select("group", "flagged").rows())
     assert flags["woman"]
-    sentence = found.sentences[0]
-    for words in ("net: mean signed difference is", "higher for woman than for the rest", "Holm"):
-        assert words in sentence
-    errors = fairness(people, model, by="stimulus.gender", n_boot=200, seed=2)
-    assert ", which is worse" in errors.sentences[0]
+    assert len(found.sentences) == sum(flags.values())
 
 
 def test_a_gap_in_one_label_is_found_there():
@@ -87,7 +85,7 @@ def test_a_gap_in_one_label_is_found_there():
     assert found.gaps["net", "joy", "woman", "man"].value > 0.4
     assert found.gaps["net", "fear", "woman", "man"].value < -0.4
     assert found.gaps.frame["flagged"].all()
-    assert "of joy is" in " ".join(found.sentences)
+    assert len(found.sentences) == 2
     only = fairness(people, model, by="stimulus.gender", labels=["joy"], n_permutations=0)
     assert only.groups["net", "man"].n_ratings == 60
 
@@ -108,10 +106,9 @@ def test_small_groups_are_shown_and_not_tested():
     assert found.gaps.frame.filter(group="other")["test"].item() == "none"
     assert np.isnan(row.value)
     assert found.settings["n_tests"] == 2
-    assert found.notes == ("Not tested, with fewer than 5 stimuli: other (3).",)
+    assert found.notes == (small_groups(5, "stimuli", ["other (3)"]),)
     all_small = fairness(people, model, by="stimulus.gender", min_items=50, n_boot=50, seed=1)
     assert all_small.settings["n_tests"] == 0
-    assert "could be tested" in all_small.sentences[0]
     largest = fairness(people, model, by="stimulus.gender", min_items=50, against="largest", seed=1)
     why = Reason(Cause.FEWER, least=2, of="groups of 50 stimuli")
     assert Reason.of_row(largest.gaps.frame["reason"][0]) == why
@@ -123,7 +120,8 @@ def test_small_gaps_do_not_matter():
         people, model, by="stimulus.gender", metric="bias", min_gap=2, n_boot=200, seed=1
     )
     assert not found.gaps.frame["flagged"].any()
-    assert "none reaches 2.000" in found.sentences[0]
+    assert found.gaps.frame["p_corrected"].min() < 0.05
+    assert found.gaps.frame["value"].abs().max() < 2
 
 
 def test_no_gap_says_what_could_have_been_missed():
@@ -131,11 +129,11 @@ def test_no_gap_says_what_could_have_been_missed():
     found = fairness(people, model, by="stimulus.gender", n_boot=300, seed=1)
     row = found.gaps.frame.row(0, named=True)
     assert row["detectable"] == pytest.approx((1.959964 + 0.841621) * row["se"], rel=1e-5)
-    (sentence,) = found.sentences
-    assert f"gaps below {row['detectable']:.3f} could have been missed" in sentence
-    assert "with 60 stimuli in a group" in sentence
-    none = fairness(people, model, by="stimulus.gender", n_boot=0, seed=1).sentences[0]
-    assert "without intervals" in none
+    what = "mean absolute error by stimulus.gender"
+    sentence = no_gap("net", what, [row["detectable"]], "60 stimuli")
+    assert found.sentences == (sentence,)
+    none = fairness(people, model, by="stimulus.gender", n_boot=0, seed=1)
+    assert none.sentences == (no_gap("net", what, [], "60 stimuli"),)
 
 
 def test_numbers_are_cut_at_edges_and_attributes_are_crossed():
@@ -254,7 +252,10 @@ def test_every_metric_by_every_carrier(metric, by):
         ({"by": "rater.age", "edges": [50, 30]}, "expected rising numbers"),
         ({"by": "rater.age", "edges": [500]}, "there is one group, 'under 500'"),
         ({"by": "stimulus.gender", "against": "womn"}, "did you mean 'woman'"),
-        ({"by": "stimulus.gender", "metric": "ecc"}, "metric 'ecc': no costs of mistakes"),
+        (
+            {"by": "stimulus.gender", "metric": "ecc"},
+            f"metric 'ecc': {re.escape(str(Reason(Cause.NO_COSTS)))}",
+        ),
         (
             {"by": "stimulus.gender", "metric": "accuracy", "by_label": True},
             "one class per stimulus",
@@ -301,7 +302,7 @@ def test_a_declared_scale_of_models_is_mapped_to_that_of_people(metric):
     own, other = fairness(people, model, **options), fairness(people, shares, **options)
     for group in ("man", "woman"):
         assert other.groups["net", group].value == pytest.approx(own.groups["net", group].value)
-    assert any("0–1 mapped to 0–7" in note for note in other.notes) == (metric != "spearman")
+    assert len(other.notes) == (metric != "spearman")  # How the scale was mapped.
 
 
 def test_control_runs_are_not_judged():
@@ -329,7 +330,7 @@ def test_a_bias_that_is_zero_by_its_making_is_not_tested():
     found = fairness(people, model, people=True, **options)
     assert set(found.groups.frame["rater"]) == set(model.rater_names)
     assert found.settings["n_tests"] == 1
-    assert any("is 0 on any stimuli" in note for note in found.notes)
+    assert people_not_judged("mean signed difference") in found.notes
     with pytest.raises(InputError, match="is 0 whatever they answer"):
         fairness(people, **options)
 

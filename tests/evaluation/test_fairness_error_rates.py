@@ -11,6 +11,7 @@ from tests.evaluation.groups import classified, study, values
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import benjamini_hochberg
 from affectlab.evaluation import fairness
+from affectlab.evaluation.group_fairness.wording import nothing_can_be_shown
 from affectlab.ratings import Ratings
 
 
@@ -148,10 +149,8 @@ def test_too_few_clusters_cannot_show_anything():
     assert found.gaps.frame["test"][0] == "hopeless"
     why = Reason(Cause.FEW_WAYS, 2, of="2 clusters")
     assert Reason.of_row(found.gaps.frame["reason"][0]) == why
-    assert found.sentences == (
-        "net: no gap in mean absolute error by stimulus.gender could be shown: "
-        "2 clusters can be shared out in 2 ways only.",
-    )
+    what = "mean absolute error by stimulus.gender"
+    assert found.sentences == (nothing_can_be_shown("net", what, str(why)),)
 
 
 @pytest.mark.long

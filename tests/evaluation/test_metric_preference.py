@@ -108,9 +108,6 @@ def test_group_means_of_table_2_come_from_item_scores() -> None:
         assert rows_of[metric, "good"]["value"] == pytest.approx(both)
     assert ("BART", "both bad") not in rows_of
     assert found.settings["set_aside"] == {"both bad": 11}
-    assert found.sentences[-1] == (
-        "138 good items (machine chosen, or both), 233 poor (human chosen); not used: 11 both bad."
-    )
 
 
 def test_a_metric_that_sees_and_one_that_does_not() -> None:
@@ -129,10 +126,6 @@ def test_a_metric_that_sees_and_one_that_does_not() -> None:
     assert ahead["sees", "blind"]["value"] == pytest.approx(
         rows["sees"]["value"] - rows["blind"]["value"]
     )
-    said_so = " ".join(found.sentences)
-    assert "sees what people prefer" in said_so
-    assert "does not show that it sees what people prefer" in said_so
-    assert "does not see" not in said_so
     # 380 items cannot rule out that a blind metric sees a little, but they rule out much.
     close = evaluate_preference_metrics(said, scores, seed=0, n_boot=300, margin=0.12)
     verdict = {row["metric"]: row["verdict"] for row in close.to_frame("areas").to_dicts()}
@@ -239,7 +232,6 @@ def test_groups_hold_all_at_once_and_small_ones_say_so() -> None:
     assert sad["n_together"] == 2
     assert sad["all_low"] < sad["low"] < sad["high"] < sad["all_high"]
     assert rows["source", "bbc"]["value"] == rows["", "all"]["value"]
-    assert "2 groups of 3 large enough (1 has fewer than 10 good or poor)" in found.sentences[1]
 
 
 @pytest.mark.long
@@ -369,6 +361,7 @@ def test_items_of_which_no_cluster_is_said_are_by_themselves() -> None:
     assert found.settings["n_clusters"] == 10 + 30
 
 
+@pytest.mark.wording
 def test_few_items_are_said_to_be_few() -> None:
     said, score, _ = planted(0, 12, apart=0.5)
     found = evaluate_preference_metrics(said, table(said, m=score), n_boot=50, seed=0)

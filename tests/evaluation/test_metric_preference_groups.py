@@ -139,6 +139,7 @@ def test_the_best_of_many_metrics_is_not_simply_said_to_see() -> None:
         assert shown != sentence.endswith("no difference is shown.")
 
 
+@pytest.mark.wording
 def test_few_groups_are_said_to_be_few_also_with_many_items() -> None:
     said, score, _ = planted(0, 120, apart=0.5)
     scores = {**table(said, m=score), "pair": [f"p{k % 6}" for k in range(120)]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from affectlab.core.errors import InputError
+from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation.classification import Confusion, figures_possible, severity_bounds
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
@@ -83,7 +85,9 @@ def test_bad_input():
     with pytest.raises(InputError, match="the labels have no costs"):
         severity_bounds(0.6, taxonomy="russell")
     costs = cost_from_correlation(np.eye(3), ["a", "b", "c"])
-    with pytest.raises(InputError, match="ACC2: a cost matrix knows no polarity"):
+    with pytest.raises(
+        InputError, match=re.escape(f"ACC2: {Reason(Cause.COSTS_WITHOUT_POLARITY)}")
+    ):
         severity_bounds(0.6, 0.7, costs)
     with pytest.raises(InputError, match="no pair of this kind"):
         severity_bounds(0.6, 0.7, costs, groups={"a": "x", "b": "x", "c": "x"})

@@ -86,9 +86,7 @@ def test_what_fits_no_scale_is_judged_by_ranks_beside_others() -> None:
     assert row.equals(alone.to_frame().drop("p_holm"))
     assert row["measure"].item() == "spearman"
     assert both.to_frame().filter(rater="steps")["measure"].item() == "kappa"
-    why = [note for note in both.notes if "Only ranks of unknown are compared" in note]
-    assert len(why) == 1
-    assert "--models-scale '0-1 interval'" in why[0] or "0-1 interval" in why[0]
+    assert len(both.notes) == len(alignment(PEOPLE, [MODELS["steps"]]).notes) + 1
     found = both.difference.frame.filter(rater="unknown", measure="kappa")["reason"].item()
     assert Reason.of_row(found) == Reason(Cause.NO_COMMON_SCALE)
 
@@ -199,7 +197,7 @@ def test_controls_of_models_on_several_scales() -> None:
         {"rater": ["blind"], "rater_kind": ["model"], "control": ["no_image"], "of": ["share"]}
     )
     found = control_checks(PEOPLE, [MODELS["share"], blind], n_boot=0)
-    assert any("without the image" in sentence for sentence in found.sentences)
+    assert found.runs["share", "blind", "answers", "same"].ok
 
 
 def test_a_report_shows_models_on_several_scales() -> None:

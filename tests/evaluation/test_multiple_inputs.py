@@ -7,6 +7,7 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.evaluation import evaluate_classification, evaluate_soft_labels, fairness, read_costs
+from affectlab.evaluation.classification.wording import people
 from affectlab.ratings import Ratings, read_models
 
 
@@ -111,5 +112,7 @@ def test_what_helps_comes_before_a_long_list_of_columns(tmp_path) -> None:
 def test_sentence_says_how_many_answers_of_people_are_judged() -> None:
     rng = np.random.default_rng(0)
     labels = rng.choice(["awe", "fear", "anger"], 30).tolist()
-    sentence, _ = evaluate_classification(two_people(labels), n_boot=0).sentences
-    assert sentence.endswith("of 60 answers.")
+    found = evaluate_classification(two_people(labels), n_boot=0)
+    own = people(found.estimates["people", "accuracy"], 0.95, left_out=True, sets=False)
+    assert found.estimates["people", "accuracy"].n_ratings == 60
+    assert found.sentences[0].endswith(f"{own}.")

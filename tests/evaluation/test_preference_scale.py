@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import preference_scale
+from affectlab.evaluation.preference import wording
 from affectlab.evaluation.preference.choice_models import (
     ChoiceModel,
     Votes,
@@ -379,8 +380,7 @@ def test_ties_and_position_have_effects_in_a_table() -> None:
     assert left["value"] == pytest.approx(1 / (1 + np.exp(-left["parameter"])))
     assert tie["value"] == pytest.approx(1 / (1 + 2 * np.exp(-tie["parameter"])))
     assert left["low"] < left["value"] < left["high"]
-    assert "the left one is chosen" in scale.sentences[1]
-    assert "tie with a chance" in scale.sentences[2]
+    assert scale.sentences[1:3] == (wording.effect(left), wording.effect(tie))
     assert "Davidson" in scale.to_frame()["statistic"][0]
     assert "effects" not in {table.name for table in preference_scale(ratings).tables}
 
@@ -388,17 +388,14 @@ def test_ties_and_position_have_effects_in_a_table() -> None:
 def test_what_intervals_are_about_is_declared() -> None:
     ratings = study(np.random.default_rng(2), 40, 6)
     wide = {}
-    for target, drawn, words in (
-        ("stimuli", "stimuli", "other items, judged by the same judges"),
-        ("raters", "raters", "other judges of the same items"),
-        ("both", "both", "other items and other judges"),
-        ("sample", "none", ""),
-    ):
+    for target in ("stimuli", "raters", "both", "sample"):
+        drawn = "none" if target == "sample" else target
         scale = preference_scale(ratings, target=target)
         frame = scale.to_frame()
         assert frame["target"].unique().to_list() == [drawn]
         assert scale.settings["target"] == target
-        assert words in " ".join(scale.tables[0].notes)
+        if target != "sample":
+            assert wording.target(target) in scale.tables[0].notes
         wide[target] = (frame["high"] - frame["low"]).mean()
         assert np.isnan(frame["first"][0]) == (target == "sample")
     assert np.isnan(wide["sample"])

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import recognition
+from affectlab.core.facts import Cause, Reason
+from affectlab.core.wording import no_interval_text
+from affectlab.evaluation import recognition, wording
 from affectlab.ratings import Ratings, read_ratings
 
 NAMES = ("anger", "fear", "joy", "none")
@@ -188,7 +190,7 @@ def test_a_file_whose_column_says_what_was_intended(tmp_path) -> None:
 
 def test_emotions_that_nobody_answers_are_named() -> None:
     found = recognition(ratings_of(["anger"] * 6, ["joy"] * 6), target="sample")
-    assert "never answered by people: fear" in found.notes
+    assert wording.never_answered("people", ["fear"]) in found.notes
     assert rates(found.to_frame())["fear"] == 0
 
 
@@ -284,18 +286,19 @@ def test_chance_stands_beside_the_rate() -> None:
     shown = ("anger", "fear", "joy") * 3
     found = recognition(ratings_of(["joy"] * 9, ["joy"] * 9, shown=shown), target="sample")
     # Joy is shown in a third and answered always: 3 * 9 / 81, and 0 of the others.
-    assert found.finding == (
-        "People: hit rate 0.33, unbiased hit rate 0.11 where chance gives 0.11; the unbiased rate "
-        "is highest for joy (0.33) and lowest for anger and fear (0.00)."
-    )
+    hits, unbiased = ({"value": v, "low": np.nan, "high": np.nan} for v in (1 / 3, 1 / 9))
+    best, worst = (["joy"], 1 / 3), (["anger", "fear"], 0.0)
+    text = wording.recognised("People", hits, unbiased, 1 / 9, best, worst, 0.95)
+    assert found.finding == text
 
 
 def test_all_alike_is_said() -> None:
     found = recognition(ratings_of(SHOWN, SHOWN), target="sample")
-    assert found.finding.startswith("People: hit rate 1.00, unbiased hit rate 1.00 ")
+    assert set(rates(found.to_frame()).values()) == {1.0}
     assert "highest" not in found.finding
 
 
+@pytest.mark.wording
 def test_one_person_is_the_person() -> None:
     found = recognition(ratings_of(PERSON))
     assert found.finding.startswith("The person: hit rate")
@@ -304,7 +307,7 @@ def test_one_person_is_the_person() -> None:
 
 def test_emotions_without_an_interval_are_named() -> None:
     notes = recognition(ratings_of(("anger",), ("fear",), shown=("anger",))).notes
-    few = "no interval: 1 stimulus, expected 3 or more"
+    few = no_interval_text(Reason(Cause.FEW_UNITS, 1, 3, "stimuli"))
     assert f"people, anger; people, mean: {few}" in notes
 
 
@@ -315,4 +318,5 @@ def test_stimuli_that_are_taken_for_something_else_are_named() -> None:
     rates = [(row["intended"], round(row["hit_rate"], 2), row["other"]) for row in table.values()]
     assert sorted(rates) == [("anger", 0.0, "joy"), ("fear", 0.33, "joy"), ("joy", 0.67, "fear")]
     assert [row["missed"] for row in table.values()] == [True, True, False]
-    assert sum(sentence.startswith("For 2 of 3 stimuli") for sentence in found.sentences) == 1
+    missed = [name for name, row in table.items() if row["missed"]]
+    assert wording.missed_stimuli(missed, 3) in found.sentences

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.facts import Cause, Reason
+from affectlab.core.wording import undefined_text
 from affectlab.evaluation import ResultFile, data_set, human_results, write_result
 from affectlab.evaluation.outcomes import OUTCOMES
 from affectlab.evaluation.rankings import Cost, Coverage, DataSet, Metric, parse_result, read_result
@@ -132,7 +133,7 @@ def test_from_estimates():
     named = ResultFile.from_estimates("Gazer 2", by_metric, data=DATA, rater="gazer")
     assert [(m.name, m.value, m.status) for m in named.metrics] == [
         ("acc", 0.5, "ok"),
-        ("ecc", None, "undefined: no answers"),
+        ("ecc", None, undefined_text(Reason(Cause.NONE, of="answers"))),
     ]
 
 

@@ -59,7 +59,6 @@ def test_two_scales_without_bounds_are_one_only_in_one_table() -> None:
     model = table(values.mean(axis=0)[None] / 7, ["net"], "model", "interval")
     apart = alignment(people, model, target="sample")
     assert apart.primary == "spearman"
-    assert any("neither scale has bounds" in note for note in apart.notes)
     assert apart.to_frame()["spearman"][0] > 0.9
     with pytest.raises(InputError, match="neither scale has bounds"):
         fairness(people_on_gender(people), model, by="stimulus.gender", metric="bias", n_boot=0)
@@ -105,15 +104,9 @@ def test_agreement_is_that_on_the_peoples_scale_or_is_left_out_with_the_reason(f
         for name in ("agreement", "difference", "low", "high", "spearman", "winning_rate"):
             ours, theirs = (one.to_frame()[name][0] for one in (own, found))
             assert theirs == pytest.approx(ours, abs=1e-9), name
-        mapped = [note for note in found.notes if "linearly" in note]
-        assert len(mapped) == (form != "own")
         return
     why = "has no bounds" if form == "heads" else "is not declared"
     assert found.primary == "spearman"
-    assert any(
-        note.startswith("Only ranks of models are compared") and why in note for note in found.notes
-    )
-    assert "its Spearman correlation with the median of people is" in found.sentences[0]
     assert found.alt.to_frame()["passed"].to_list() == [None]
     tables = published_tables(people, model_of(values, form))
     assert (tables.kappa, tables.discrepancy) == (None, None)

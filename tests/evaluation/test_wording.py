@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from affectlab.core.estimates import Estimate
 from affectlab.core.facts import Cause, Reason
@@ -18,6 +19,8 @@ from affectlab.evaluation.group_fairness import wording as group_fairness
 from affectlab.evaluation.human_alignment import wording as human_alignment
 from affectlab.evaluation.preference import wording as preference
 from affectlab.evaluation.soft_labels import wording as soft_labels
+
+pytestmark = pytest.mark.wording
 
 WORDS = Path(__file__).with_name("wording.txt")
 

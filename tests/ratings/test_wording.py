@@ -13,6 +13,8 @@ from affectlab.ratings import Step, StepKind
 from affectlab.ratings.steps import step
 from affectlab.ratings.wording import STEPS, facts_of
 
+pytestmark = pytest.mark.wording
+
 WORDS = Path(__file__).with_name("wording.txt")
 OF_TYPE: dict[str, Any] = {
     "int": 3,
@@ -40,6 +42,8 @@ CHOSEN = {
     StepKind.MATRIX_ROWS: {"rows": "labels"},
     StepKind.SCALE_MAPPED: {"ends": (0, 1, 0, 7)},
     StepKind.ROWS_KEPT: {"of": 5},
+    StepKind.NEUTRAL_SUBTRACTED: {"beyond": 2},
+    StepKind.SCREENED: {"of": 5, "unit": "session", "rows": 10, "of_rows": 20},
     StepKind.SHAPE: {"rule": "column per rater"},
     StepKind.CUT: {"value": 0.5},
     StepKind.SIDES: {"left": "A"},

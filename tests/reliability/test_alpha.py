@@ -15,6 +15,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 KNOWN = json.loads((Path(__file__).parents[1] / "data" / "krippendorff_alpha.json").read_text())
@@ -86,7 +87,7 @@ class TestUndefined:
             target="stimuli",
         )
         assert math.isnan(result.value)
-        assert result.reason == Reason(Cause.NONE, of="unit with two ratings")
+        assert result.reason == Reason(Cause.NONE, of=PAIRED_UNIT)
         assert (result.n_items, result.n_raters, result.n_ratings) == (0, 0, 0)
 
     def test_nothing_at_all(self):
@@ -432,7 +433,7 @@ class TestRatings:
             Ratings(frame, scale="0-7"), n_boot=30, seed=1, interval="percentile", target="stimuli"
         )
         assert result["joy"].ok
-        assert result["awe"].reason == Reason(Cause.NONE, of="unit with two ratings")
+        assert result["awe"].reason == Reason(Cause.NONE, of=PAIRED_UNIT)
 
     def test_text_is_refused(self):
         frame = pl.DataFrame({"stimulus": ["a"], "rater": ["p"], "text": ["oh"]})

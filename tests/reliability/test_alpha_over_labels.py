@@ -10,6 +10,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, IntervalFact, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha, over_labels
+from affectlab.reliability.agreement.wording import average_over
 
 
 def panel(labels: int, *, n: int = 80, seed: int = 0, missing: float = 0.0) -> Ratings:
@@ -105,7 +106,7 @@ def test_leaving_out_gives_the_interval_of_the_mean():
     ]
     assert found.se == pytest.approx(np.sqrt(39 / 40 * ((left_out - np.mean(left_out)) ** 2).sum()))
     assert (found.target, found.interval) == ("stimuli", IntervalFact("jackknife", ("stimuli",)))
-    assert (found.statistic, found.options) == ("Krippendorff's alpha", ("mean of 3 labels",))
+    assert (found.statistic, found.options) == ("Krippendorff's alpha", (average_over("mean", 3),))
     both = over_labels(krippendorff_alpha(ratings))
     assert both.target == "both"
     assert both.se > found.se
@@ -134,7 +135,7 @@ def test_labels_without_alpha_are_left_out_and_counted():
     )
     found = over_labels(result)
     assert found.value == pytest.approx(result.to_frame()["value"].to_numpy()[:2].mean())
-    assert found.options == ("mean of 2 labels",)
+    assert found.options == (average_over("mean", 2),)
     alone = over_labels(
         krippendorff_alpha(
             Ratings(flat, scale="0-7"), n_boot=100, seed=1, interval="percentile", target="stimuli"

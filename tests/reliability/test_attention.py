@@ -12,6 +12,9 @@ from affectlab import Ratings
 from affectlab.core.types import Floats
 from affectlab.reliability import screen
 from affectlab.reliability.screening import careless_raters
+from affectlab.reliability.screening.panel_rules import attention_of
+from affectlab.reliability.screening.trials import trials_of
+from affectlab.reliability.screening.wording import careless_rates
 
 DESIGNS = {"30 x 8": (30, 8, 0.0), "60 x 12": (60, 12, 0.0), "300 x 60": (300, 60, 0.9)}
 """Stimuli, raters and gaps; of 300 x 60 each rater answers 30."""
@@ -167,11 +170,10 @@ def test_results_do_not_depend_on_unit_or_order() -> None:
 
 def test_error_rates_are_said_without_being_asked() -> None:
     answers = study(np.random.default_rng(4), "30 x 8", ("uniform",))
-    panel, correlation = (
-        screen(answers.ratings, policy=name).sentences for name in ("panel", "correlation")
-    )
-    assert "of raters who answer at random" in panel[1]
-    assert "in at most 5\N{NO-BREAK SPACE}% of panels" in correlation[1]
+    found = attention_of(trials_of(answers.ratings, per_session=False, golden=None))
+    rates = careless_rates(found.refused_honest, found.found_random)
+    assert screen(answers.ratings, policy="panel").sentences[1] == rates
+    assert len(screen(answers.ratings, policy="correlation").sentences) == 2
 
 
 @pytest.mark.long

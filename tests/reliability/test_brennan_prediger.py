@@ -16,6 +16,7 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.evaluation import fairness, list_metrics
 from affectlab.ratings import Ratings
 from affectlab.reliability import brennan_prediger, list_coefficients, percent_agreement
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 
 
 def test_published_value_and_standard_error() -> None:
@@ -47,7 +48,7 @@ def test_by_hand() -> None:
 def test_what_is_not_defined() -> None:
     assert brennan_prediger([[1, 1], [1, 1]], scale="1-3").value == 1
     lonely = brennan_prediger([[1, nan], [nan, 2]], scale="1-3")
-    assert lonely.reason == Reason(Cause.NONE, of="unit with two ratings")
+    assert lonely.reason == Reason(Cause.NONE, of=PAIRED_UNIT)
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 from affectlab.cli import main
 from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, IntervalFact, Reason
-from affectlab.core.render.notes import notes_of
 from affectlab.ratings import Ratings, read_ratings, write_ratings
+from affectlab.ratings.answers.clusters import stimulus_clusters
 from affectlab.reliability import (
     concordance,
     fleiss_kappa,
@@ -203,22 +203,19 @@ def test_few_actors_give_no_interval_and_a_sentence() -> None:
     assert raters.low < raters.value < raters.high
 
 
-def test_it_is_said_what_intervals_are_about() -> None:
-    alpha = krippendorff_alpha(table_of(answers()))
-    assert notes_of(alpha.tables[0]) == ["intervals are about other actors and other raters"]
-    stimuli = krippendorff_alpha(table_of(answers()), target="stimuli")
-    assert notes_of(stimuli.tables[0]) == ["intervals are about other actors, the same raters"]
-    assert "they are about other actors, whose stimuli are drawn together" in alpha.methods()
-    assert "Owen" in alpha.methods()
+def test_intervals_know_what_they_are_about() -> None:
+    alpha = krippendorff_alpha(table_of(answers()))["rating"]
+    assert (alpha.target, alpha.interval.over) == ("both", ("actors", "raters"))
+    alpha = krippendorff_alpha(table_of(answers()), target="stimuli")["rating"]
+    assert (alpha.target, alpha.interval.over) == ("actors", ("actors",))
+
+
+def test_columns_across_each_other_are_said() -> None:
     ratings = table_of(answers())
     film = pl.DataFrame({"stimulus": NAMES, "film": [f"f{k % 6}" for k in range(NAMES.size)]})
-    across = rater_agreement(
-        ratings.with_stimuli(ratings.stimuli.join(film, on="stimulus")), more=True
-    )
-    assert [note for note in across.notes if "neither within the other" in note] == [
-        "stimuli are drawn one by one in intervals, though they belong to 'actor' and 'film', "
-        "neither within the other; name one (cluster='actor')"
-    ]
+    across = ratings.with_stimuli(ratings.stimuli.join(film, on="stimulus"))
+    (note,) = stimulus_clusters(across).notes
+    assert note in rater_agreement(across, more=True).notes
 
 
 @pytest.mark.parametrize("verb", ["agreement", "concordance", "split-half"])

@@ -22,6 +22,7 @@ from affectlab.reliability import (
     percent_agreement,
     variance_components,
 )
+from affectlab.reliability.agreement.wording import COMPLETE_UNITS, PAIRED_UNIT, listwise
 
 RAW4 = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
@@ -133,9 +134,7 @@ def test_what_is_not_defined() -> None:
     assert gwet_ac([[1, 1], [1, 1]], scale="1-3").value == 1
     lonely = [[1, nan], [nan, 2]]
     for function in (fleiss_kappa, gwet_ac):
-        assert function(lonely, scale="1-3").reason == Reason(
-            Cause.NONE, of="unit with two ratings"
-        )
+        assert function(lonely, scale="1-3").reason == Reason(Cause.NONE, of=PAIRED_UNIT)
         with pytest.raises(InputError, match="off"):
             function([[1, 9], [1, 2]], scale="1-3")
         with pytest.raises(InputError, match="scale"):
@@ -423,9 +422,9 @@ def test_nine_complete_units_of_a_crowd() -> None:
     assert set(table.frame["n_items"]) == {2000}
     assert set(table.frame["status"]) == {"ok"}
     assert table["rating", "1,k"].value > 0.1
-    listwise = intraclass_correlation(data, missing="listwise")
-    for (_, form), estimate in listwise:
-        assert "listwise deletion of 1,991 units" in estimate.options
+    complete = intraclass_correlation(data, missing="listwise")
+    for (_, form), estimate in complete:
+        assert listwise(1991) in estimate.options
         assert estimate.n_items == 9
         if form.endswith("k"):
             assert estimate.reason == Reason(Cause.NEGATIVE_VARIANCE)
@@ -434,7 +433,7 @@ def test_nine_complete_units_of_a_crowd() -> None:
         else:
             assert -0.2 < estimate.value < 0
             assert estimate.high > 0
-    assert set(listwise.frame["n_dropped"]) == {1991}
+    assert set(complete.frame["n_dropped"]) == {1991}
 
 
 @settings(max_examples=100, deadline=None)
@@ -509,8 +508,8 @@ def test_what_intraclass_correlations_cannot_say() -> None:
     lonely = [[1, nan, 3], [nan, 2, nan]]
     for data, reason in (
         ([[1, 2, 3]], Reason(Cause.FEWER, least=2, of="raters")),
-        (lonely, Reason(Cause.NONE, of="unit with two ratings")),
-        ([[1, nan], [2, nan]], Reason(Cause.FEWER, least=2, of="units rated by everyone")),
+        (lonely, Reason(Cause.NONE, of=PAIRED_UNIT)),
+        ([[1, nan], [2, nan]], Reason(Cause.FEWER, least=2, of=COMPLETE_UNITS)),
     ):
         assert intraclass_correlation(data)["rating", "1,1"].reason == reason
     for missing in ("available", "listwise"):
@@ -524,9 +523,7 @@ def test_what_intraclass_correlations_cannot_say() -> None:
     assert table["rating", "2,1"].reason == Reason(Cause.CONFOUNDED_RATERS)
     sparse = [[1, 2, nan, nan], [1, nan, 3, nan], [nan, 2, 3, 4]]
     listwise = intraclass_correlation(sparse, missing="listwise")
-    assert listwise["rating", "2,1"].reason == Reason(
-        Cause.FEWER, least=2, of="units rated by everyone"
-    )
+    assert listwise["rating", "2,1"].reason == Reason(Cause.FEWER, least=2, of=COMPLETE_UNITS)
     # One unit with two ratings says little of noise.
     lone = intraclass_correlation([[1, 2, 3, 4], [2, nan, nan, nan]], interval="analytic")[
         "rating", "1,1"

@@ -13,8 +13,8 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import consensus_flow
 from affectlab.reliability.wording import (
-    EITHER,
     NO_SECOND_VOTES,
+    RECORDED_RULE,
     inferred_split,
     not_rated_again,
     out_of_protocol,
@@ -266,7 +266,7 @@ class TestRecorded:
                 "10111",
                 "1234",
                 [
-                    "1 item confirmed in batch 1 was not rated again.",
+                    not_rated_again(1, 1),
                     rated_unconfirmed(1, 2, 1),
                 ],
             ),
@@ -282,7 +282,7 @@ class TestRecorded:
             Ratings(pl.DataFrame(rows, schema=names, orient="row"), scale="binary")
         )
         assert flow.recorded
-        assert [note for note in flow.notes if "batch 1" in note] == said
+        assert flow.notes == (RECORDED_RULE, *said)
 
     def test_gaps_are_told_and_totals_refused(self):
         frame, _ = self.simulated(2)
@@ -319,7 +319,7 @@ def test_two_yes_and_one_no_is_not_present():
     excluded = {stimulus: why for _, stimulus, _, _, why in flow.to_frame("excluded").rows()}
     assert excluded == {
         **dict.fromkeys(("s1", "s2", "s3"), "dissent"),
-        **dict.fromkeys(("s4", "s5"), "not asked in every batch"),
+        **dict.fromkeys(("s4", "s5"), "not_in_every_batch"),
     }
 
 
@@ -331,7 +331,7 @@ def test_contrastive_items_are_absent_where_they_can_be_told():
     assert _set(flow) == {("joy", "s0"): True, ("fear", "s0"): False, ("fear", "s2"): False}
     why = {(label, one): reason for label, one, _, _, reason in flow.to_frame("excluded").rows()}
     assert why["fear", "s1"] == why["joy", "s1"] == why["joy", "s2"] == "dissent"
-    assert why["joy", "s3"] == why["fear", "s3"] == why["fear", "s4"] == EITHER
+    assert why["joy", "s3"] == why["fear", "s3"] == why["fear", "s4"] == "either_batch"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -369,7 +369,7 @@ def test_recorded_batches_give_the_set_of_the_paper(seed):
     assert flow.recorded
     assert _set(flow) == expected
     assert {row[:2] for row in flow.to_frame("excluded").rows()} == left
-    assert set(flow.to_frame("excluded")["why"]) == {"dissent"}
+    assert set(flow.to_frame("excluded")["reason"]) == {"dissent"}
     # The same by label, and where nothing says which batch an answer is of, less is known.
     assert _set(consensus_flow(Ratings(frame, scale="binary"), by_label=True)) == expected
     unknown = _set(consensus_flow(Ratings(frame.drop("step", "batch_kind"), scale="binary")))
@@ -385,4 +385,4 @@ def test_the_consensus_set_of_the_published_file(shared_data):
     assert found.filter(~pl.col("present"))["yes"].sum() == 0
     assert flow.to_frame("excluded").height + found.height == 2 * 19_999
     mixed = flow.to_frame("excluded").filter((pl.col("yes") > 0) & (pl.col("no") > 0))
-    assert set(mixed["why"]) == {"dissent"}
+    assert set(mixed["reason"]) == {"dissent"}

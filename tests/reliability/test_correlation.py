@@ -11,6 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation
+from affectlab.reliability.wording import DEFINED_RATER
 
 NAN = math.nan
 
@@ -99,5 +100,5 @@ def test_fisher_interval_covers():
 def test_nothing_to_correlate():
     result = interrater_correlation([[1, NAN], [NAN, 2]])["rating"]
     assert math.isnan(result.value)
-    assert result.reason == Reason(Cause.NONE, of="rater with a defined correlation")
+    assert result.reason == Reason(Cause.NONE, of=DEFINED_RATER)
     assert len(interrater_correlation(np.full((2, 3), NAN), by_rater=True)) == 0

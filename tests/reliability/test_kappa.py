@@ -97,7 +97,7 @@ class TestWeightedKappa:
 
     def test_undefined(self):
         apart = weighted_kappa([1, NAN], [NAN, 2], scale="0-7")
-        assert apart.reason == Reason(Cause.NONE, of="common items")
+        assert apart.reason == Reason(Cause.NONE, of="common stimuli")
         assert (apart.n_items, apart.n_ratings) == (0, 0)
         one = weighted_kappa([2, 2], [2, 2], scale="0-7")
         assert one.reason == Reason(Cause.ONE_CATEGORY)
@@ -259,7 +259,7 @@ class TestPairwise:
     def test_pairs_without_common_items_stay_in_the_table(self):
         table = pairwise_kappa([[1, 2, NAN], [2, 2, NAN], [NAN, NAN, 4]], scale="0-7")
         assert len(table) == 3
-        assert table["rating", "0", "2"].reason == Reason(Cause.NONE, of="common items")
+        assert table["rating", "0", "2"].reason == Reason(Cause.NONE, of="common stimuli")
 
     def test_one_rater_makes_an_empty_table(self):
         assert len(pairwise_kappa([[1, 2, 3]], scale="0-7")) == 0
@@ -308,4 +308,4 @@ class TestRandomPairs:
 
     def test_undefined(self):
         found = random_pair_kappa([[1, NAN], [NAN, 0]], scale="binary", seed=1)
-        assert found.reason == Reason(Cause.NONE, of="common items")
+        assert found.reason == Reason(Cause.NONE, of="common stimuli")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import assume, given, settings, strategies as st
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import krippendorff_alpha, rater_agreement
-from affectlab.reliability.agreement.wording import NO_EMPTY_SETS
+from affectlab.reliability.agreement.wording import NO_EMPTY_SETS, not_binary
 
 Chosen = Sequence[Sequence[frozenset[str] | None]]
 TWO_CODERS = """
@@ -192,22 +193,22 @@ def test_agreement_shows_whole_sets_beside_labels() -> None:
 @pytest.mark.parametrize(
     ("ratings", "match"),
     [
-        ([[1, 0], [0, 1]], "an array has no labels"),
+        ([[1, 0], [0, 1]], not_binary(2, [])),
         (
             Ratings({"stimulus": ["a", "a"], "rater": ["r", "s"], "value": [1, 0]}, scale="binary"),
-            "1 label",
+            not_binary(1, ["binary, 0 or 1"]),
         ),
         (
             Ratings(
                 {"stimulus": ["a"] * 2, "rater": ["r"] * 2, "label": ["x", "y"], "value": [1, 7]},
                 scale="0-7",
             ),
-            "0 to 7",
+            not_binary(2, ["ordinal 0 to 7, step 1"]),
         ),
     ],
 )
 def test_what_is_no_set_is_refused(ratings, match) -> None:
-    with pytest.raises(InputError, match=f"level 'masi' needs yes/no answers.*{match}"):
+    with pytest.raises(InputError, match=f"level 'masi' needs yes/no answers.*{re.escape(match)}"):
         krippendorff_alpha(ratings, level="masi")
 
 

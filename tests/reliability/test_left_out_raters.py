@@ -26,6 +26,7 @@ from affectlab.reliability import (
     interrater_correlation,
 )
 from affectlab.reliability.agreement import Coefficient, load_coefficients
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 from affectlab.reliability.rater_agreement import rater_agreement
 
 PEOPLE = [f"p{k}" for k in range(6)]
@@ -209,7 +210,7 @@ def finn_r(given: Answers) -> Statistic:
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),
         n_ratings=np.bincount(given.label, minlength=n),
-        undefined=Reason(Cause.NONE, of="unit with two ratings"),
+        undefined=Reason(Cause.NONE, of=PAIRED_UNIT),
     )
 
 

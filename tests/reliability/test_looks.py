@@ -15,7 +15,7 @@ from affectlab.core.facts import Cause
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import enough_ratings, krippendorff_alpha
 from affectlab.reliability.planning import confidence_at_any_look
-from affectlab.reliability.planning.wording import models_unused
+from affectlab.reliability.planning.wording import models_unused, needed_text
 
 
 def ratings(n: int, seed: int = 1, **labels: float) -> Ratings:
@@ -76,7 +76,7 @@ def test_before_it_stops_the_interval_is_wider_and_says_how_much_is_missing() ->
     (wider,) = krippendorff_alpha(table, confidence=confidence).to_frame().to_dicts()
     assert found["low"] == pytest.approx(wider["low"], abs=1e-9)
     assert found["high"] == pytest.approx(wider["high"], abs=1e-9)
-    assert found["needed"] == "2.2 times the stimuli and 2.2 times the raters"
+    assert found["needed"] == ["stimuli", "raters"]
 
 
 def test_each_label_and_any_coefficient_is_asked_by_itself() -> None:
@@ -106,16 +106,15 @@ def test_what_is_needed_is_of_the_kind_that_the_target_names(
     target: Literal["stimuli", "raters"],
 ) -> None:
     (row,) = enough_ratings(ratings(60), width=0.05, target=target).to_frame().to_dicts()
-    assert row["needed"] == f"{row['times']:.1f} times the {target}"
+    assert row["needed"] == [target]
 
 
 def test_whole_clusters_are_needed() -> None:
     clusters = {str(k): f"a{k // 4}" for k in range(60)}
     result = enough_ratings(ratings(60), width=0.05, cluster=clusters)
     (row,) = result.to_frame().to_dicts()
-    much = f"{row['times']:.1f} times"
-    assert row["needed"] == f"{much} the clusters and {much} the raters"
-    assert row["needed"] in result.finding
+    assert row["needed"] == ["clusters", "raters"]
+    assert needed_text(row["times"], 1000, row["needed"]) in result.finding
 
 
 def noisy(n: int, raters: int, seed: int) -> Ratings:
@@ -143,7 +142,7 @@ def test_more_stimuli_alone_do_not_narrow_intervals_about_other_raters() -> None
 
 def test_a_large_factor_has_no_digits() -> None:
     result = enough_ratings(ratings(20), width=1e-9, target="stimuli")
-    assert result.to_frame()["needed"].to_list() == ["more than 1,000 times the stimuli"]
+    assert needed_text(1e9, 1000, ["stimuli"]) in result.finding
 
 
 def test_why_nothing_varies_is_said() -> None:
@@ -164,7 +163,7 @@ def test_whom_intervals_are_about_is_noted() -> None:
     assert len(result.notes) == 1
     assert result.to_frame()["target"][0] == "stimuli"
     assert result.to_frame()["reason"][0] == Cause.TWO_RATERS
-    assert result.to_frame()["needed"][0].endswith(" times the stimuli")
+    assert result.to_frame()["needed"].to_list() == [["stimuli"]]
     assert enough_ratings(two, width=0.1, target="stimuli").notes == ()
     assert enough_ratings(table, width=0.1).notes == ()
 

@@ -11,6 +11,7 @@ from affectlab.core.inference import draw_weights
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_spearman
 from affectlab.reliability.correlation.mean_spearman import rank_panel, replicates_over_units
+from affectlab.reliability.wording import DEFINED_LABEL
 
 
 def study(seed: int, gaps: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +145,7 @@ def test_undefined_correlations_are_said() -> None:
     table = mean_spearman([[1, 2, 3], [1, 1, 1]], [[[1, 2, 4], [1, 2, 3]], [[5, 5, 5], [1, 2, 3]]])
     assert table["0"].value == pytest.approx(1)
     assert table.frame["n_undefined"].to_list() == [1, 2]
-    assert table["1"].reason == Reason(Cause.NONE, of="label with a defined correlation")
+    assert table["1"].reason == Reason(Cause.NONE, of=DEFINED_LABEL)
     few = mean_spearman([[1, 2, 3]], [[[1, np.nan, np.nan]]], by_label=True)
     assert few["0", "0"].reason == Reason(Cause.FEWER, least=2, of="shared stimuli")
 

@@ -14,6 +14,7 @@ from tests.ratings.test_scales import SCALES, long, survey
 from affectlab import reliability
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
+from affectlab.reliability.screening.wording import spread_text
 
 ORDERED = ("plausibility", "arousal")
 ANY = (*ORDERED, "category")
@@ -111,7 +112,9 @@ def test_rules_of_screening_take_percent_of_each_scale(mixed: Ratings) -> None:
         Ratings(lined, scale={name: SCALES[name] for name in ORDERED}), policy="faceexpressions"
     )
     spread = frame_of(found).filter(pl.col("rater") == "r0")
-    assert "SD of 24 ratings: 0 < 5" in " ".join(map(str, spread.rows()))
+    assert spread["evidence"].to_list() == [
+        f"equal ratings: {spread_text(24, 'ratings', 0.0, 5.0)}"
+    ]
     copied = rows.filter(pl.col("rater") == "r1").with_columns(rater=pl.lit("copy"))
     both = Ratings(pl.concat([rows, copied]), scale={name: SCALES[name] for name in ORDERED})
     assert reliability.duplicate_raters(both).groups == (("copy", "r1"),)

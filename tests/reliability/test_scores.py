@@ -22,6 +22,7 @@ from affectlab.reliability import (
     self_consistency,
     subject_model,
 )
+from affectlab.reliability.agreement.wording import PAIRED_UNIT
 from affectlab.reliability.stimulus_scores import stimulus_scores
 from affectlab.reliability.wording import careless_included
 from affectlab.simulate import demo_study, simulate_raters
@@ -235,6 +236,22 @@ def test_careless_people_are_named(method):
     assert note in stimulus_scores(long(answers, "1-7"), method=method).notes
 
 
+def test_categories_have_the_answer_of_most_and_wilsons_interval():
+    columns = {
+        "stimulus": ["a"] * 5 + ["b"] * 5,
+        "rater": list("vwxyz") * 2,
+        "value": ["joy"] * 4 + ["fear"] + ["fear"] * 3 + ["joy", "awe"],
+    }
+    found = stimulus_scores(Ratings(columns, scale="nominal:awe,fear,joy"))
+    assert found.to_frame("scores").select("answer", "value", "answers").rows() == [
+        ("joy", 0.8, "joy ×4, fear"),
+        ("fear", 0.6, "fear ×3, awe, joy"),
+    ]
+    low, high = wilson_interval([4, 3], 5)
+    np.testing.assert_allclose(found.to_frame().select("low", "high").to_numpy().T, [low, high])
+    assert found.to_frame("disputed")["stimulus"].to_list() == ["b", "a"]
+
+
 class TestOpinionHistogram:
     def test_every_level_is_there(self):
         table = opinion_histogram([[1, 5], [1, NAN], [3, NAN]], scale="1-5")
@@ -284,7 +301,7 @@ class TestPercentAgreement:
         if shares:
             assert result.value == pytest.approx(np.mean(shares))
         else:
-            assert result.reason == Reason(Cause.NONE, of="unit with two ratings")
+            assert result.reason == Reason(Cause.NONE, of=PAIRED_UNIT)
         if 0 < len(shares) < 3:
             assert result.reason == Reason(Cause.FEW_UNITS, len(shares), 3, "stimuli")
             assert math.isnan(result.low)

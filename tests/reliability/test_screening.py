@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, StepKind, step
 from affectlab.reliability import list_policies, load_policy, screen
-from affectlab.reliability.screening.wording import NO_SESSIONS, Gap
+from affectlab.reliability.screening.wording import NO_SESSIONS, Gap, Unjudged, judged_nobody
 from affectlab.simulate import simulate_raters, simulate_truth
 from affectlab.simulate.raters import rater_profile
 
@@ -161,7 +161,8 @@ class TestFaceExpressions:
         assert only(result)["rules"] == []
         gaps = dict(result.evidence.select("rule", "gap").rows())
         assert gaps["equal ratings"] == Gap.LIMIT_IN_PERCENT
-        assert "equal ratings" in result.notes[0]
+        no_limit = Unjudged(Gap.LIMIT_IN_PERCENT, "limit")
+        assert result.notes[0] == judged_nobody("equal ratings", no_limit)
 
     def test_what_is_missing_is_said(self) -> None:
         result = screen(ratings(session("a").drop("session")), policy=FACES)
@@ -186,9 +187,8 @@ class TestApply:
         result = screen(table, policy=FACES)
         kept = result.apply(table)
         assert kept.frame["session"].unique().to_list() == ["a"]
-        assert str(kept.history[-1]) == (
-            "screening by policy 'faceexpressions' left out 1 of 2 sessions (10 of 20 rows)"
-        )
+        facts = {"n": 1, "of": 2, "unit": "session", "rows": 10, "of_rows": 20}
+        assert kept.history[-1] == step(StepKind.SCREENED, policy="faceexpressions", **facts)
 
     def test_leaves_out_raters(self) -> None:
         rng = np.random.default_rng(0)
@@ -202,7 +202,8 @@ class TestApply:
         result = screen(table, policy="correlation")
         assert result.raters_to_drop() == ("odd",)
         assert "odd" not in result.apply(table).rater_names
-        assert "1 of 5 raters" in str(result.apply(table).history[-1])
+        done = result.apply(table).history[-1]
+        assert (done["n"], done["of"], done["unit"]) == (1, 5, "rater")
 
     @pytest.mark.parametrize(("kind", "dropped"), [("spearman", ()), ("pearson", ("odd",))])
     def test_a_curve_keeps_the_ranks(

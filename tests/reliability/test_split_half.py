@@ -15,6 +15,7 @@ from affectlab.core.facts import Cause, Reason
 from affectlab.ratings import Ratings
 from affectlab.reliability import split_half, subject_model
 from affectlab.reliability.agreement import Half
+from affectlab.reliability.agreement.wording import HALF_SCORES, IN_BOTH_HALVES, collapsed_halves
 from affectlab.reliability.rank_correlation_kernels import rank_correlation
 
 NAN = np.nan
@@ -144,10 +145,10 @@ def test_collapse_is_counted() -> None:
     matrix = simulate(100, [4, 6, 8, 10, 12, 9])
     found = split_half(matrix, scorer="p910", n_splits=10, seed=0)
     assert found.to_frame()["collapsed"][0] > 10
-    assert f"{found.to_frame()['collapsed'][0]} of 20 halves collapsed" in found["rating"].options
+    assert collapsed_halves(found.to_frame()["collapsed"][0], 20) in found["rating"].options
     sound = split_half(matrix, scorer="reml", n_splits=10, seed=0)
     assert sound.to_frame()["collapsed"][0] == 0
-    assert not any("collapsed" in option for option in sound["rating"].options)
+    assert len(sound["rating"].options) == len(found["rating"].options) - 1
     assert sound["rating"].value > found["rating"].value
 
 
@@ -200,7 +201,7 @@ def test_a_rater_counts_once_per_stimulus() -> None:
     assert split_half(Ratings(twice, scale="interval"), seed=0).frame.equals(once)
 
 
-FEW = Reason(Cause.FEWER, least=2, of="stimuli with ratings in both halves")
+FEW = Reason(Cause.FEWER, least=2, of=IN_BOTH_HALVES)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ FEW = Reason(Cause.FEWER, least=2, of="stimuli with ratings in both halves")
     [
         ([[1.0, 2.0, 3.0]], FEW),
         ([[1.0, NAN], [NAN, 2.0]], FEW),
-        ([[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]], Reason(Cause.CONSTANT, of="scores of a half")),
+        ([[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]], Reason(Cause.CONSTANT, of=HALF_SCORES)),
     ],
 )
 def test_undefined(matrix: list[list[float]], reason: Reason) -> None:

@@ -12,6 +12,8 @@ from affectlab.reliability.planning import wording as planning
 from affectlab.reliability.screening import wording as screening
 from affectlab.reliability.subject_models import wording as subject_models
 
+pytestmark = pytest.mark.wording
+
 
 def test_wording() -> None:
     assert [
@@ -27,7 +29,9 @@ def test_wording() -> None:
             "joy", "gender", wording.chi_squared_text(3, 1.5, 0.7), 0, different=False
         ),
         wording.batch_text(2, 30, 0.9),
-        wording.set_text(20, 10, 5, [("dissent", 3), (wording.OPEN, 2)]),
+        wording.set_text(
+            20, 10, 5, [(Reason(Cause.DISSENT), 3), (Reason(Cause.NOT_IN_EVERY_BATCH), 2)]
+        ),
         wording.single_votes(4, 6),
         wording.inferred_split(30, 3, 9),
         wording.against_majority(["joy"], 0.2),
@@ -191,13 +195,14 @@ def test_planning() -> None:
         ),
         planning.recommended_text(
             12,
-            None,
+            92,
             planning.width_text(0.95, None),
             "9.8",
             ("9.7", "9.9"),
             planning.goal_text(10, at_most=True),
         ),
         planning.open_text(10, None, 48),
+        planning.model_text(20, 6, (12, 4), "interval 0 to 100", 0),
         planning.workload_text(8000, 250, 96, 100, 800.0),
         planning.size_text(25, 60, 1500),
         planning.shared_batch("pilot and main study share 1 stimulus: a"),
@@ -218,10 +223,11 @@ def test_planning() -> None:
             "0.99; best 0.9."
         ),
         (
-            "12 raters per stimulus: width of the 95 % interval (mean over stimuli) 9.8 (Monte "
-            "Carlo 9.7 to 9.9); goal at most 10."
+            "12 raters per stimulus and 92 stimuli: width of the 95 % interval (mean over "
+            "stimuli) 9.8 (Monte Carlo 9.7 to 9.9); goal at most 10."
         ),
         "Other pilots of this size would recommend 10 to more than 48 raters (80 % of pilots).",
+        "stimuli SD 20, rater bias SD 6, inconsistency 12 ± 4; interval 0 to 100",
         "8,000 ratings of 250 stimuli by 96 people with up to 100 each; cost 800.00.",
         "Pilot of 25 raters and 60 stimuli, 1,500 ratings.",
         "Pilot and main study share 1 stimulus: a; use separate batches.",

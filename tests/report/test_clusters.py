@@ -40,7 +40,7 @@ def test_a_page_and_verbs_say_the_same(tmp_path) -> None:
     study = Study(ratings)
     assert study.alpha["rating"].low == krippendorff_alpha(ratings)["rating"].low
     found = intraclass_correlation(ratings, forms=("2,1",)).frame.row(0, named=True)
-    row = study.reliability.row(0, named=True)
+    row = study.reliability.to_frame().row(0, named=True)
     assert (row["single_low"], row["single_high"]) == (found["low"], found["high"])
     assert "over actors and raters" in study.alpha["rating"].method
 
@@ -85,7 +85,7 @@ def test_groups_of_actors_are_compared_with_the_error_of_actors() -> None:
     gender = ["m" if int(name[1:]) // 6 % 2 else "f" for name in ratings.stimulus_names]
     told = ratings.with_stimuli(ratings.stimuli.with_columns(pl.Series("gender", gender)))
     single, whole = (Study(told, cluster=of, n_boot=0) for of in ("none", None))
-    (of_faces,), (of_actors,) = single.differences, whole.differences
+    of_faces, of_actors = (one.differences.to_frame() for one in (single, whole))
     assert of_actors["value"][0] == pytest.approx(of_faces["value"][0])
     assert of_actors["se"][0] > 1.5 * of_faces["se"][0]
     assert of_actors["df"][0] <= 8.01

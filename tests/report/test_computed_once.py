@@ -85,7 +85,7 @@ def test_no_statistic_is_computed_twice(
     )
     from affectlab.reliability.duplicates import likeness
     from affectlab.reliability.screening import careless_raters
-    from affectlab.report.statistics.means import scores_of
+    from affectlab.reliability.stimulus_scores import scores_of
 
     functions = (
         *(krippendorff_alpha, intraclass_correlation, of_labels_and_raters, scores_of),

@@ -44,8 +44,11 @@ def own_words(study: Study) -> list[str]:
     """Give what page one says, with … for the sentences of results, and # for numbers."""
     asked = (ask(study) for ask in QUESTIONS[study.kind])
     words = [f"{one.title} {in_words(one)}" for one in asked if one is not None]
-    one = (study.traces, study.sides, study.recognised, study.plane, study.concordance, study.bias)
-    placed = [*one, *(study.preferred or ()), study.beside.alignment, study.careless]
+    placed = [
+        *(study.reliability, study.scores, study.differences, study.traces, study.sides),
+        *(study.recognised, study.plane, study.concordance, study.bias, *(study.preferred or ())),
+        *(study.beside.alignment, study.careless),
+    ]
     for result in placed:
         for sentence in () if result is None else result.sentences:
             words = [text.replace(sentence, "…") for text in words]

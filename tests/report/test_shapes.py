@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from polars.testing import assert_frame_equal
 
 from affectlab.ratings import Ratings, read_ratings
+from affectlab.reliability.wording import STEPS_IN_WORDS
 from affectlab.report import write_report
-from affectlab.report.wording import STEPS_IN_WORDS
 
 pytestmark = pytest.mark.long
 

@@ -313,6 +313,7 @@ def _points(
         n_stimuli=frame[::2]["n_items"],
         n_answers=frame[::2]["n_ratings"],
         method=frame[::2]["method"],
+        interval=frame[::2]["interval"],
         target=frame[::2]["target"],
     )
     columns = (

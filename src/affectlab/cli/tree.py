@@ -71,6 +71,10 @@ TREE = Branch(
                     "reliability.rater_agreement:rater_agreement",
                     "ratings.csv --scale 0-7 --level ordinal",
                 ),
+                "means": Operation(
+                    "reliability.means:reliability_of_means",
+                    "ratings.csv --scale 0-7 --wanted 0.9",
+                ),
                 "concordance": Operation(
                     "reliability.agreement.concordance:concordance",
                     "ratings.csv --scale 0-7 --models model.csv",
@@ -92,6 +96,10 @@ TREE = Branch(
                 "mixed-model": Operation(
                     "reliability.components.fixed_effects:mixed_model",
                     "ratings.csv --fixed gender",
+                ),
+                "groups": Operation(
+                    "reliability.components.group_differences:group_differences",
+                    "ratings.csv --scale 0-7",
                 ),
                 "severity": Operation(
                     "reliability.severity.severity:rater_severity",

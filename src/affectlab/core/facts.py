@@ -110,6 +110,12 @@ class IntervalFact:
     design: str = ""
     """That design."""
 
+    def drawn_whole(self, target: str) -> str:
+        """Give what was drawn whole in place of stimuli, such as ``actors``; empty where none."""
+        if not self.over or self.over[0] in ("stimuli", "raters"):
+            return ""
+        return self.over[0] if target in ("both", self.over[0]) else ""
+
     @classmethod
     def of_row(cls, row: Mapping[str, Any] | None) -> Self | None:
         """Make it of a cell of the column ``interval``."""

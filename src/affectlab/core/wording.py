@@ -107,6 +107,9 @@ class Cause(StrEnum):
     ALL_TEXTS_LABELLED = "all_texts_labelled"
     ONE_WORD = "one_word"
     BATCHES_ALIKE = "batches_alike"
+    DISSENT = "dissent"
+    EITHER_BATCH = "either_batch"
+    NOT_IN_EVERY_BATCH = "not_in_every_batch"
     NO_CHAIN_OF_WINS = "no_chain_of_wins"
     FEW_OR_CONSTANT = "few_or_constant"
     # A staircase finds no frame 1 JND away, or no five frames.
@@ -171,6 +174,7 @@ class MadeInterval(Protocol):
     def coverage(self) -> float | None: ...
     @property
     def design(self) -> str: ...
+    def drawn_whole(self, target: str) -> str: ...
 
 
 REASONS = {
@@ -261,6 +265,9 @@ REASONS = {
     Cause.ALL_TEXTS_LABELLED: "all texts have the label",
     Cause.ONE_WORD: "only one word",
     Cause.BATCHES_ALIKE: "single votes of the first and the contrastive batch look alike",
+    Cause.DISSENT: "dissent",
+    Cause.EITHER_BATCH: "single answer of batch 1 or the contrastive batch",
+    Cause.NOT_IN_EVERY_BATCH: "not asked in every batch",
     Cause.NO_CHAIN_OF_WINS: "no chain of wins links all systems; a prior keeps the scale finite",
     Cause.FEW_OR_CONSTANT: "fewer than three stimuli, or one value",
     Cause.UNFINISHED: "only {n} of {least} {of} done",
@@ -369,16 +376,9 @@ def undefined_text(reason: ReasonFact | None) -> str:
     return status_text("undefined", reason)
 
 
-def drawn_whole(target: str, interval: MadeInterval | None) -> str:
-    """What was drawn whole in place of stimuli, such as ``actors``; nothing where they were."""
-    if interval is None or not interval.over or interval.over[0] in ("stimuli", "raters"):
-        return ""
-    return interval.over[0] if target in ("both", interval.over[0]) else ""
-
-
 def target_text(target: str, interval: MadeInterval | None) -> str:
     """Say what an interval is about; empty where that is not known."""
-    units = drawn_whole(target, interval)
+    units = "" if interval is None else interval.drawn_whole(target)
     if not units:
         return _TARGETS.get(target, "")
     return f"other {units}" + (" and other raters" if target == "both" else ", the same raters")

@@ -16,6 +16,14 @@ STEPS: dict[StepKind, str | Callable[..., str]] = {
     StepKind.NOTE: "{text}",
     StepKind.NOTHING_ABSENT: "no rating was absent, to be filled with 0, as {by}",
     StepKind.ROWS_KEPT: "{n:,} of {of:,} rows were kept",
+    StepKind.CONTROLS_LEFT_OUT: "left out {n:control run} of models",
+    StepKind.NEUTRAL_SUBTRACTED: (
+        "answers are differences from the mean of {n:stimulus} (neutral) of the same rater and "
+        "label; {beyond:answer} beyond the scale {beyond:was} set to its bound"
+    ),
+    StepKind.SCREENED: (
+        "screening by policy '{policy}' left out {n:,} of {of:{unit}} ({rows:,} of {of_rows:row})"
+    ),
     StepKind.AVERAGED: (
         "averaged {n:,} answers to {to:,}, the mean of each rater's answers to a question"
     ),

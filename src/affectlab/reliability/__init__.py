@@ -23,7 +23,11 @@ from affectlab.reliability.agreement import (
     weighted_kappa,
 )
 from affectlab.reliability.categories import dawid_skene
-from affectlab.reliability.components import mixed_model, variance_components
+from affectlab.reliability.components import (
+    group_differences,
+    mixed_model,
+    variance_components,
+)
 from affectlab.reliability.consensus import ConsensusFlow as ConsensusFlow, consensus_flow
 from affectlab.reliability.correlation import interrater_correlation, mean_spearman, ppca
 from affectlab.reliability.duplicates import (
@@ -31,6 +35,7 @@ from affectlab.reliability.duplicates import (
     duplicate_raters,
 )
 from affectlab.reliability.internal_consistency import internal_consistency
+from affectlab.reliability.means import reliability_of_means
 from affectlab.reliability.planning import (
     PlanModel,
     confidence_at_any_look as confidence_at_any_look,
@@ -51,6 +56,11 @@ from affectlab.reliability.screening import (
     screen,
 )
 from affectlab.reliability.severity import rater_severity
+from affectlab.reliability.stimulus_scores import (
+    LabelScores as LabelScores,
+    Scores as Scores,
+    scores_of as scores_of,
+)
 from affectlab.reliability.subject_models import (
     mean_opinion_scores,
     opinion_histogram,
@@ -70,6 +80,7 @@ __all__ = [
     "duplicate_raters",
     "enough_ratings",
     "fleiss_kappa",
+    "group_differences",
     "gwet_ac",
     "internal_consistency",
     "interrater_correlation",
@@ -92,6 +103,7 @@ __all__ = [
     "random_pair_kappa",
     "rater_agreement",
     "rater_severity",
+    "reliability_of_means",
     "screen",
     "self_consistency",
     "split_half",

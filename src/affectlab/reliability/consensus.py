@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.facts import Cause, Reason, reason_type
+from affectlab.core.facts import Cause, Reason, fact_column, reason_type
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
@@ -24,13 +24,10 @@ from affectlab.reliability.wording import (
     BOUNDS,
     CONSENSUS_SET,
     CONTRASTIVE_RULE,
-    DISSENT,
-    EITHER,
     EXCLUDED,
     FLOW_FIGURE,
     INFERRED_RULE,
     NO_SECOND_VOTES,
-    OPEN,
     OPEN_BATCHES,
     RECORDED_RULE,
     assumed_start,
@@ -48,6 +45,11 @@ from affectlab.reliability.wording import (
 _SPLIT_UNKNOWN = Reason(Cause.BATCHES_ALIKE)
 _KINDS = ("affirmative", "contrastive")
 _EMPTY = Reason(Cause.NONE, of="items")
+_DISSENT, _EITHER_BATCH, _OPEN = (
+    pl.lit(fact_column("reason", [Reason(cause)], reason_type()))
+    for cause in (Cause.DISSENT, Cause.EITHER_BATCH, Cause.NOT_IN_EVERY_BATCH)
+)
+"""Why an item is not in the consensus set."""
 
 
 @dataclass(frozen=True)
@@ -181,19 +183,19 @@ def _agreed(
         unfinished = present & (pl.col("rounds") < rounds)
     why = (
         pl.when(dissent)
-        .then(pl.lit(DISSENT))
+        .then(_DISSENT)
         .when(either)
-        .then(pl.lit(EITHER))
+        .then(_EITHER_BATCH)
         .when(unfinished)
-        .then(pl.lit(OPEN))
+        .then(_OPEN)
     )
     names = (
         pl.Series("label", [answers.labels[k] for k in labels], dtype=pl.String),
         pl.Series("stimulus", [answers.units[k] for k in stimuli], dtype=pl.String),
     )
-    items = items.with_columns(why.alias("why"), present.alias("present")).with_columns(*names)
+    items = items.with_columns(why.alias("reason"), present.alias("present")).with_columns(*names)
     items = items.sort("label", "stimulus")
-    excluded = pl.col("why").is_not_null()
+    excluded = pl.col("reason").is_not_null()
     return (
         Table(
             "consensus_set",
@@ -205,8 +207,8 @@ def _agreed(
         Table(
             "excluded",
             EXCLUDED,
-            items.filter(excluded).select("label", "stimulus", "yes", "no", "why"),
-            (*_ITEM, Count("yes"), Count("no"), Text("why")),
+            items.filter(excluded).select("label", "stimulus", "yes", "no", "reason"),
+            (*_ITEM, Count("yes"), Count("no"), Text("reason")),
             limit=0,
         ),
     )
@@ -215,9 +217,10 @@ def _agreed(
 def _set_sentence(agreed: Table, excluded: Table) -> str:
     """Say how large the consensus set is, and what is not in it."""
     present = int(agreed.frame["present"].sum())
-    why = excluded.frame["why"].value_counts(sort=True)
+    why = excluded.frame["reason"].value_counts(sort=True).iter_rows()
+    reasons = [(reason, n) for row, n in why if (reason := Reason.of_row(row)) is not None]
     absent = agreed.frame.height - present
-    return set_text(present, absent, excluded.frame.height, list(why.iter_rows()))
+    return set_text(present, absent, excluded.frame.height, reasons)
 
 
 def _flow(

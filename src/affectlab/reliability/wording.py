@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
+
+from affectlab.core.facts import Reason
 from affectlab.core.words import (
     count,
+    in_brackets,
     joined,
     number,
     p_value,
     percent,
     plural,
+    sentence_case,
     shown,
     some,
+    with_ends,
 )
+
+Row = Mapping[str, Any]
 
 
 def models_unused(n: int) -> str:
@@ -100,9 +109,6 @@ FLOW_FIGURE = "Items of each batch and the confirmed share (contrastive: confirm
 BATCHES = "Batches of the protocol."
 CONSENSUS_SET = "Items on which all batches agree."
 EXCLUDED = "Excluded items."
-DISSENT = "dissent"
-OPEN = "not asked in every batch"
-EITHER = "single answer of batch 1 or the contrastive batch"
 NO_SECOND_VOTES = "No item has a second vote."
 OPEN_BATCHES = "Batch 1 and the contrastive batch are left out: single votes do not separate them."
 
@@ -113,9 +119,9 @@ def batch_text(number: int, items: int, agreement: float) -> str:
     return f"batch {number}: {plural(items, 'item')}{confirmed}"
 
 
-def set_text(present: int, absent: int, excluded: int, why: Sequence[tuple[str, int]]) -> str:
+def set_text(present: int, absent: int, excluded: int, why: Sequence[tuple[Reason, int]]) -> str:
     """Give the size of the consensus set."""
-    reasons = "; ".join(f"{text}: {count(n)}" for text, n in why)
+    reasons = "; ".join(f"{reason}: {count(n)}" for reason, n in why)
     return (
         f"Consensus set: {plural(present, 'item')} present, {count(absent)} absent; "
         f"{count(excluded)} excluded{f' ({reasons})' if why else ''}"
@@ -455,6 +461,94 @@ def careless_included(raters: Sequence[str], verb: str) -> str:
     return f"Scores include careless answers of {joined(raters)} (see {verb})."
 
 
+_MOST_ANSWERS = 4
+SCORES = "Scores of stimuli"
+SHARE_OF_MOST = "share of the most frequent answer"
+ONE_HALF, MEAN_OF_ALL = "one half", "the mean of all"
+
+
+def span(label: str, low: str, high: str, *, binary: bool, constant: bool) -> str:
+    """Say from where to where the scores of a label run; part of a sentence."""
+    if binary:
+        return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
+    if constant:
+        return f"{label or 'the score'} is {low} throughout"
+    return f"{label or 'the score'} runs from {low} to {high}"
+
+
+def spans(parts: Sequence[str], rest: str) -> str:
+    """Join the spans of a few labels; ``rest`` counts those that are only drawn."""
+    more = f"; {rest} more as the figure shows" if rest else ""
+    return f"{sentence_case('; '.join(parts))}{more}."
+
+
+def shares_of_labels(means: Mapping[str, float], *, repeated: bool) -> str:
+    """Say to what labels raters say yes most and least."""
+    order = sorted(means, key=lambda name: (-means[name], name))
+    first, last = order[0], order[-1]
+    high, low = percent(means[first]), percent(means[last])
+    if means[first] == means[last]:
+        if means[first] in (0.0, 1.0):
+            return f"All answers to {len(means)} labels are {'yes' if means[first] else 'no'}."
+        return f"Each of {len(means)} labels is chosen equally often ({high})."
+    if not repeated:
+        return (
+            f"Of {len(means)} labels, {first} is said most (of {high} of stimuli) and {last} least "
+            f"({low})."
+        )
+    return (
+        f"Of {len(means)} labels, raters say {first} most ({high} of them, on average over "
+        f"stimuli) and {last} least ({low})."
+    )
+
+
+def choices(label: str, counts: Sequence[tuple[str, int]], n: int, least: Row) -> str:
+    """Say what most raters chose, and for how many stimuli; part of a sentence."""
+    listed = some(
+        [f"{shown(answer, 40)} for {count(times)}" for answer, times in counts],
+        _MOST_ANSWERS,
+        "more answer" if len(counts) == _MOST_ANSWERS + 1 else "more answers",
+    )
+    return (
+        f"the most frequent answer{f' of {label}' if label else ''} is {listed} of {count(n)} "
+        f"stimuli; least clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
+    )
+
+
+def sure_majorities(counts: Sequence[int], n: int, *, each: bool) -> str:
+    """Say for how many stimuli the share of a majority is shown to be one."""
+    stimuli = f"{plural(n, 'stimulus', 'stimuli')}{' of each label' if each else ''}"
+    return (
+        f"For {_from_to(counts)} of {stimuli} a majority is sure: the interval of its share lies "
+        "on one side of one half."
+    )
+
+
+def apart_from_middle(counts: Sequence[int], n: int, middle: str) -> str:
+    """Say how many stimuli differ from the middle, which is given where there is one."""
+    which = f"({middle})" if middle else "of each label"
+    stimuli = plural(n, "stimulus", "stimuli")
+    return f"{_from_to(counts)} of {stimuli} differ from the middle {which} beyond their intervals."
+
+
+def _from_to(counts: Sequence[int]) -> str:
+    return " to ".join(dict.fromkeys(map(count, (min(counts), max(counts)))))
+
+
+def strips_caption(middles: Sequence[str], n_labels: int, most: int, *, intervals: bool) -> str:
+    """Say what the figure of all scores shows."""
+    lines = ", and lines at the ends are intervals" if intervals else ""
+    few = f" Of {n_labels} labels {most} are shown." if n_labels > most else ""
+    return f"Each dot is a stimulus; the middle is {joined(middles, 'or')}{lines}.{few}"
+
+
+SCORE_AXES = {
+    "nominal": "share of raters who chose the answer of most",
+    "binary": "share of raters who say yes",
+}
+"""What the axis of scores shows, by the kind of scale."""
+DISPUTED = "The stimuli on which the most frequent answer has the smallest share."
+
 # Correlations of raters.
 
 INTERRATER = "interrater correlation (Spearman with the mean of the others)"
@@ -478,4 +572,180 @@ def preserved_text(n: int, of: int, n_examples: int, n_raters: int, n_splits: in
     return (
         f"{n} of {plural(of, 'component')} preserved; {n_examples} examples, {n_raters} raters, "
         f"{n_splits} splits"
+    )
+
+
+# Reliability of means.
+
+_MOST_RATERS = 1000
+"""Raters of a stimulus beyond which nobody can be asked."""
+
+STEPS_IN_WORDS = (
+    "From 0.70 on scores serve a first look, from 0.80 comparisons of groups and correlations, "
+    "from 0.90 decisions about single stimuli."
+)
+ENOUGH_FOR = {
+    "high": "decisions about single stimuli",
+    "good": "comparisons of groups of stimuli and for correlations",
+}
+"""What a mean is enough for."""
+GRADES = {
+    "high": "highly reliable",
+    "good": "reliable",
+    "fair": "reliable enough for a first look",
+    "probably good": "probably reliable",
+    "probably fair": "probably good for a first look, and not for more",
+    "probably poor": "probably not reliable enough",
+    "poor": "not reliable enough",
+    "open": "not to be judged",
+}
+"""What is said of a mean; without "probably" praise goes by the lower end of the interval, and
+blame by the upper one."""
+
+
+def mean_of(k: np.ndarray, *, shares: bool) -> str:
+    """Name what is used: "The mean of 12 raters per stimulus"."""
+    raters = " to ".join(dict.fromkeys(f"{end:.0f}" for end in (k.min(), k.max())))
+    about = "" if np.allclose(k, np.rint(k)) else "about "
+    what = "The share of answers" if shares else "The mean"
+    return f"{what} of {about}{raters} rater{'' if raters == '1' else 's'} per stimulus"
+
+
+def reliability_of_one(
+    mean: str, row: Row, grade: str, drawn: str, lacking: str, confidence: float
+) -> str:
+    """Grade the mean of one label; without a grade, ``lacking`` says why."""
+    value = with_ends(row, confidence)
+    if not grade:
+        return f"{mean} has a reliability of {value}; {lacking}."
+    if grade == "open":
+        return f"{mean} has a reliability of {value}, with {lacking} to say more."
+    enough = f", enough for {ENOUGH_FOR[grade]}" if grade in ENOUGH_FOR else ""
+    return f"{mean} is {GRADES[grade]}{enough}: {value} for {drawn}."
+
+
+def reliability_of_several(
+    mean: str, best: Row, worst: Row, groups: Mapping[str, str], lacking: str, confidence: float
+) -> str:
+    """Grade the means of several labels; ``groups`` names the labels of each grade."""
+    span = (
+        f"{with_ends(worst, confidence)} for {shown(worst['label'])} to "
+        f"{number(best['value'])}{in_brackets(best['low'], best['high'])} for "
+        f"{shown(best['label'])}"
+    )
+    if not groups:
+        return f"{mean} has a reliability from {span}; {lacking}."
+    parts = [f"{GRADES[grade]} ({names})" for grade, names in groups.items()]
+    if "open" in groups:
+        parts[-1] += f", with {lacking} to say more"
+    last = [*groups][-1]
+    enough = f" Enough for {ENOUGH_FOR[last]}." if last in ENOUGH_FOR else ""
+    return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
+
+
+def too_few_to_judge(
+    k: float | None, rare: float | None, units: str, *, raters_differ: bool
+) -> str:
+    """Say what there is too little of: raters, answers other than the most frequent, or stimuli."""
+    what = []
+    if k is not None:
+        what.append(f"raters per stimulus ({number(k, 0)})")
+    if rare is not None:
+        what.append(f"answers other than the most frequent ({percent(rare)})")
+    if not what and raters_differ:
+        return "raters who differ too much from one another"
+    return f"too few {joined(what or [units])}"
+
+
+def ungraded_mean(
+    n_items: int, fewest: int, n_clusters: int | None, units: str, *, asked: bool
+) -> str:
+    """Say why nothing is concluded from a reliability."""
+    if n_items < fewest:
+        verb = "is" if n_items == 1 else "are"
+        stimuli = plural(n_items, "stimulus", "stimuli")
+        return f"{stimuli} with two or more answers {verb} too few to conclude from"
+    if not asked:
+        return "intervals were not asked for, so it is not graded"
+    if n_clusters is not None:
+        few = f"{n_clusters} {units}"
+        return f"{few} tell too little of others for an interval, so it is not graded"
+    return "the answers leave it without an interval, so it is not graded"
+
+
+def rater_alone(low: Row, high: Row, confidence: float) -> str:
+    """Say what one rater alone is worth, of the least and the most reliable label."""
+    if low is high:
+        one = {"value": low["single"], "low": low["single_low"], "high": low["single_high"]}
+        return f"A single rater alone reaches {with_ends(one, confidence)}."
+    both = dict.fromkeys((number(low["single"]), number(high["single"])))
+    return f"A single rater alone reaches {' to '.join(both)}."
+
+
+def raters_wanted(row: Row, wanted: float, confidence: float, *, label: str, more: str) -> str:
+    """Say how many raters reach the wanted reliability; ``more`` says what would tell how many."""
+    goal = f"{number(wanted)}{f' for {label}, the least reliable' if label else ''}"
+    n, k = row["raters_wanted"], row["k"]
+    low, high = row["raters_wanted_low"], row["raters_wanted_high"]
+    none = f"No number of raters that can be had would reach {goal}."
+    if low == low and not high <= _MOST_RATERS:
+        if not low <= _MOST_RATERS:
+            return none
+        about = f"about {count(n)}, and " if n <= _MOST_RATERS else ""
+        return (
+            f"To reach {goal}, ask {about}at least {plural(low, 'rater')} per stimulus; more "
+            f"{more} would tell how many."
+        )
+    if not n <= _MOST_RATERS:
+        return none
+    interval = ""
+    if low == low != high:
+        interval = f" ({100 * confidence:g} % interval {count(low)} to {count(high)})"
+    if n <= k:
+        return f"{plural(n, 'rater')} per stimulus would do for {goal}{interval}."
+    return f"To reach {goal}, ask {count(n)} raters per stimulus{interval}."
+
+
+def what_would_tell(*, rare: bool, few_stimuli: bool) -> str:
+    """Name what there should be more of to know how many raters are needed."""
+    if rare:
+        return "raters per stimulus, or stimuli with the rarer answers,"
+    return "raters per stimulus, or stimuli," if few_stimuli else "raters per stimulus"
+
+
+def undefined_reliability(things: str, reasons: Sequence[str]) -> str:
+    """Say of which labels the reliability is not defined, and why; of all where none is named."""
+    why = joined(sorted(set(reasons)))
+    if not things:
+        return f"Reliability is not defined ({why})."
+    return f"It is not defined for {things} ({why})."
+
+
+ALPHA_OF_SHARES = "Krippendorff's alpha, and what follows from it for shares of answers"
+ALL_STIMULI = "all stimuli"
+RATERS_NEEDED = "Reliability of the mean by number of raters"
+
+
+def icc_forms(one: str, mean: str) -> str:
+    """Name the intraclass correlations of one rater and of the mean."""
+    return f"intraclass correlation ({one} and {mean})"
+
+
+def means_caption(coefficients: Sequence[str]) -> str:
+    """Say what the table of reliability holds."""
+    methods = joined(dict.fromkeys(coefficients))
+    return f"Reliability of one rater and of the mean of those who answered: {methods}."
+
+
+def drawn_of(units: str, *, raters: bool) -> str:
+    """Say what intervals are about: raters of counted votes are not known."""
+    return f"other raters and {units}" if raters else f"other {units}"
+
+
+def needed_caption(drawn: str) -> str:
+    """Say what the figure of reliability by number of raters shows."""
+    interval = f", with its interval for {drawn}" if drawn else ""
+    return (
+        f"Colours: what the mean of so many raters reaches. {STEPS_IN_WORDS} Beside: the "
+        f"reliability of the mean of those who answered{interval}."
     )

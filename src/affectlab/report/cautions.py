@@ -8,8 +8,9 @@ import polars as pl
 
 from affectlab.core.statistic import FEWEST_CLUSTERS
 from affectlab.core.words import plural, sentence_case
+from affectlab.reliability.agreement import reason_in_stimuli
 from affectlab.report import wording
-from affectlab.report.statistics import ENOUGH_ITEMS, FEWEST_ITEMS, Study, reason_of_row
+from affectlab.report.statistics import ENOUGH_ITEMS, FEWEST_ITEMS, Study
 
 _FULL = 0.99
 _MOST_PAIRS = 5
@@ -69,7 +70,7 @@ def _undefined(study: Study) -> list[str]:
     missing = frame.filter(pl.col("value").is_nan())
     if missing.height == 0:
         return []
-    reasons = Counter(map(reason_of_row, missing["reason"]))
+    reasons = Counter(map(reason_in_stimuli, missing["reason"]))
     listed = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
     return [wording.worry_undefined(missing.height, plural(frame.height, "label"), listed)]
 

@@ -28,8 +28,8 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Figure as Declared, Table
 from affectlab.core.types import Figure, pl
 from affectlab.core.words import count, sentence_case, shown
+from affectlab.reliability.agreement import reason_in_stimuli
 from affectlab.report import wording
-from affectlab.report.statistics import reason_of_row
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -121,7 +121,7 @@ def columns_shown(table: Table) -> list[tuple[str, Column]]:
     for column in table.shown_columns:
         head = head_of(column)
         # Every interval says how sure it is.
-        if column.kind in ("interval", "share_interval") and head == "Interval":
+        if column.kind in ("interval", "share_interval") and head.startswith("Interval"):
             head = wording.INTERVAL
         shown.append((head, column))
     return shown
@@ -263,8 +263,8 @@ def placed(
     Parameters
     ----------
     figures, tables
-        Names of figures and tables, each with the name of its files; tables that the result has
-        not are left out.
+        Names of figures and tables, each with the name of its files; what the result has not is
+        left out.
     more
         What is said of all tables that are shown, such as ``folded``.
     """
@@ -274,7 +274,8 @@ def placed(
     if found:
         notes = (sentence_case(f"{note.rstrip('.')}.") for note in result.notes)
         found[0] = replace(found[0], notes=tuple(dict.fromkeys((*found[0].notes, *notes))))
-    drawn = (Picture.of(result, name, name=called) for name, called in figures.items())
+    known = {one.name for one in result.figures}
+    drawn = [Picture.of(result, name, name=figures[name]) for name in figures if name in known]
     return (*said(result), *drawn, *found)
 
 
@@ -618,7 +619,7 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
     for row in rows:
         if row.get("status") == "undefined":
             # Why a value is not defined stands in its place.
-            row |= {"status": reason_of_row(row.get("reason")) or "undefined", "reason": None}
+            row |= {"status": reason_in_stimuli(row.get("reason")) or "undefined", "reason": None}
     return {
         "template": block.template,
         "id": "table-" + block.name.replace("_", "-"),
@@ -627,11 +628,18 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "caption": shown(block.caption),
         "folded": block.is_folded,
         "notes": [shown(note) for note in block.notes],
-        "head": [Cell(head, numeric=column.kind in NUMERIC) for head, column in columns],
+        "head": [
+            Cell(head, numeric=column.kind in NUMERIC, spare=column.spare)
+            for head, column in columns
+        ],
         "rows": [
-            [cell(column, row, first=k == 0) for k, (_, column) in enumerate(columns)]
+            [
+                replace(cell(column, row, first=k == 0), spare=column.spare)
+                for k, (_, column) in enumerate(columns)
+            ]
             for row in rows
         ],
+        "has_spare": any(column.spare for _, column in columns),
         "more": block.frame.height > block.limit,
         "total": count(block.frame.height),
     }

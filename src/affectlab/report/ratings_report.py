@@ -13,7 +13,7 @@ from annotated_types import Ge
 
 from affectlab.core.errors import InputError
 from affectlab.core.interface.spelling import spelled
-from affectlab.core.words import shown
+from affectlab.core.words import plural, shown
 from affectlab.ratings import ClusterLike, ModelRatings, Ratings
 from affectlab.report import wording
 from affectlab.report.cautions import cautions
@@ -186,7 +186,7 @@ def _headlined(study: Study, questions: list[Section]) -> list[Section]:
     n, before, after = study.without_careless
     if round(before, 2) == round(after, 2):
         return questions
-    things = study.things(n) if n > 1 else ""
+    things = plural(n, "label") if n > 1 else ""
     text = wording.without_careless(study.careless_names, things, before, after)
     first = questions[0]
     return [replace(first, blocks=(Paragraph(text), *first.blocks)), *questions[1:]]

@@ -33,8 +33,6 @@ INTERVAL = "95 % interval"
 _SOFT = "95\u00a0% interval"
 _MOST_NAMES, _MOST_NAMED = 8, 5
 _MOST_ANSWERS = 4
-_MOST_RATERS = 1000
-"""Raters of a stimulus beyond which nobody can be asked."""
 
 
 def ends(row: Row, digits: int = 2, *, prefix: str = "", called: bool = True) -> str:
@@ -140,143 +138,8 @@ def without_careless(names: Sequence[str], n_things: str, before: float, after: 
     )
 
 
-# How reliable means are.
+# What there is no reliability of.
 
-STEPS_IN_WORDS = (
-    "From 0.70 on scores serve a first look, from 0.80 comparisons of groups and correlations, "
-    "from 0.90 decisions about single stimuli."
-)
-ENOUGH_FOR = {
-    "high": "decisions about single stimuli",
-    "good": "comparisons of groups of stimuli and for correlations",
-}
-"""What a mean is enough for."""
-GRADES = {
-    "high": "highly reliable",
-    "good": "reliable",
-    "fair": "reliable enough for a first look",
-    "probably good": "probably reliable",
-    "probably fair": "probably good for a first look, and not for more",
-    "probably poor": "probably not reliable enough",
-    "poor": "not reliable enough",
-    "open": "not to be judged",
-}
-"""What is said of a mean; without "probably" praise goes by the lower end of the interval, and
-blame by the upper one."""
-
-
-def mean_of(k: np.ndarray, *, shares: bool) -> str:
-    """Name what is used: "The mean of 12 raters per stimulus"."""
-    raters = " to ".join(dict.fromkeys(f"{end:.0f}" for end in (k.min(), k.max())))
-    about = "" if np.allclose(k, np.rint(k)) else "about "
-    what = "The share of answers" if shares else "The mean"
-    return f"{what} of {about}{raters} rater{'' if raters == '1' else 's'} per stimulus"
-
-
-def reliability_of_one(mean: str, row: Row, grade: str, drawn: str, lacking: str) -> str:
-    """Grade the mean of one label; without a grade, ``lacking`` says why."""
-    value = f"{number(row['value'])}{ends(row)}"
-    if not grade:
-        return f"{mean} has a reliability of {value}; {lacking}."
-    if grade == "open":
-        return f"{mean} has a reliability of {value}, with {lacking} to say more."
-    enough = f", enough for {ENOUGH_FOR[grade]}" if grade in ENOUGH_FOR else ""
-    return f"{mean} is {GRADES[grade]}{enough}: {value} for {drawn}."
-
-
-def reliability_of_several(
-    mean: str, best: Row, worst: Row, groups: Mapping[str, str], lacking: str
-) -> str:
-    """Grade the means of several labels; ``groups`` names the labels of each grade."""
-    span = (
-        f"{number(worst['value'])}{ends(worst)} for {shown(worst['label'])} to "
-        f"{number(best['value'])}{ends(best, called=False)} for {shown(best['label'])}"
-    )
-    if not groups:
-        return f"{mean} has a reliability from {span}; {lacking}."
-    parts = [f"{GRADES[grade]} ({names})" for grade, names in groups.items()]
-    if "open" in groups:
-        parts[-1] += f", with {lacking} to say more"
-    last = [*groups][-1]
-    enough = f" Enough for {ENOUGH_FOR[last]}." if last in ENOUGH_FOR else ""
-    return f"{mean} is {joined(parts)}.{enough} The reliability runs from {span}."
-
-
-def too_few_to_judge(
-    k: float | None, rare: float | None, units: str, *, raters_differ: bool
-) -> str:
-    """Say what there is too little of: raters, answers other than the most frequent, or stimuli."""
-    what = []
-    if k is not None:
-        what.append(f"raters per stimulus ({number(k, 0)})")
-    if rare is not None:
-        what.append(f"answers other than the most frequent ({percent(rare)})")
-    if not what and raters_differ:
-        return "raters who differ too much from one another"
-    return f"too few {joined(what or [units])}"
-
-
-def ungraded(n_items: int, fewest: int, n_clusters: int | None, units: str, *, asked: bool) -> str:
-    """Say why nothing is concluded from a reliability."""
-    if n_items < fewest:
-        verb = "is" if n_items == 1 else "are"
-        stimuli = plural(n_items, "stimulus", "stimuli")
-        return f"{stimuli} with two or more answers {verb} too few to conclude from"
-    if not asked:
-        return "intervals were not asked for, so it is not graded"
-    if n_clusters is not None:
-        few = f"{n_clusters} {units}"
-        return f"{few} tell too little of others for an interval, so it is not graded"
-    return "the answers leave it without an interval, so it is not graded"
-
-
-def single_rater(low: Row, high: Row) -> str:
-    """Say what one rater alone is worth, of the least and the most reliable label."""
-    if low is high:
-        interval = ends(low, prefix="single_")
-        return f"A single rater alone reaches {number(low['single'])}{interval}."
-    both = dict.fromkeys((number(low["single"]), number(high["single"])))
-    return f"A single rater alone reaches {' to '.join(both)}."
-
-
-def raters_wanted(row: Row, wanted: float, *, label: str, more: str) -> str:
-    """Say how many raters reach the wanted reliability; ``more`` says what would tell how many."""
-    goal = f"{number(wanted)}{f' for {label}, the least reliable' if label else ''}"
-    n, k = row["raters_wanted"], row["k"]
-    low, high = row["raters_wanted_low"], row["raters_wanted_high"]
-    none = f"No number of raters that can be had would reach {goal}."
-    if low == low and not high <= _MOST_RATERS:
-        if not low <= _MOST_RATERS:
-            return none
-        about = f"about {count(n)}, and " if n <= _MOST_RATERS else ""
-        return (
-            f"To reach {goal}, ask {about}at least {plural(low, 'rater')} per stimulus; more "
-            f"{more} would tell how many."
-        )
-    if not n <= _MOST_RATERS:
-        return none
-    interval = f" ({_SOFT} {count(low)} to {count(high)})" if low == low != high else ""
-    if n <= k:
-        return f"{plural(n, 'rater')} per stimulus would do for {goal}{interval}."
-    return f"To reach {goal}, ask {count(n)} raters per stimulus{interval}."
-
-
-def what_would_tell(*, rare: bool, few_stimuli: bool) -> str:
-    """Name what there should be more of to know how many raters are needed."""
-    if rare:
-        return "raters per stimulus, or stimuli with the rarer answers,"
-    return "raters per stimulus, or stimuli," if few_stimuli else "raters per stimulus"
-
-
-def undefined_reliability(things: str, reasons: Sequence[str]) -> str:
-    """Say of which labels the reliability is not defined, and why; of all where none is named."""
-    why = joined(sorted(set(reasons)))
-    if not things:
-        return f"Reliability is not defined ({why})."
-    return f"It is not defined for {things} ({why})."
-
-
-ALPHA_OF_SHARES = "Krippendorff's alpha, and what follows from it for shares of answers"
 ONE_RATER = "One rater alone cannot show how reliable ratings are."
 AGGREGATED_ONLY = (
     "How far the people behind these aggregated answers agree cannot be seen from them."
@@ -284,156 +147,19 @@ AGGREGATED_ONLY = (
 TEXTS_ONLY = "The answers are texts, so this report counts and describes them."
 
 
-def needed_caption(rule: str, interval_about: str) -> str:
-    """Say what the figure of reliability by number of raters shows."""
-    interval = f", with its {_SOFT} for {interval_about}" if interval_about else ""
-    return (
-        f"Colours: what the mean of so many raters reaches. {STEPS_IN_WORDS} Beside: the "
-        f"reliability of the mean of those who answered{interval}.{rule}"
-    )
-
-
-def ends_shown(things: str, half: int) -> str:
-    """Say which rows of a figure are shown of many."""
-    return f" Of {things} the {half} best and the {half} worst are shown."
-
-
 # What the scores are.
-
-
-def span(label: str, low: str, high: str, *, binary: bool, constant: bool) -> str:
-    """Say from where to where the scores of a label run; part of a sentence."""
-    if binary:
-        return f"the share of raters who say {label or 'yes'} runs from {low} to {high}"
-    if constant:
-        return f"{label or 'the score'} is {low} throughout"
-    return f"{label or 'the score'} runs from {low} to {high}"
-
-
-def spans(parts: Sequence[str], rest: str) -> str:
-    """Join the spans of a few labels; ``rest`` counts those that are only drawn."""
-    more = f"; {rest} more as the figure shows" if rest else ""
-    return f"{sentence_case('; '.join(parts))}{more}."
-
-
-def shares_of_labels(means: Mapping[str, float], *, repeated: bool) -> str:
-    """Say to what labels raters say yes most and least."""
-    order = sorted(means, key=lambda name: (-means[name], name))
-    first, last = order[0], order[-1]
-    high, low = percent(means[first]), percent(means[last])
-    if means[first] == means[last]:
-        if means[first] in (0.0, 1.0):
-            return f"All answers to {len(means)} labels are {'yes' if means[first] else 'no'}."
-        return f"Each of {len(means)} labels is chosen equally often ({high})."
-    if not repeated:
-        return (
-            f"Of {len(means)} labels, {first} is said most (of {high} of stimuli) and {last} least "
-            f"({low})."
-        )
-    return (
-        f"Of {len(means)} labels, raters say {first} most ({high} of them, on average over "
-        f"stimuli) and {last} least ({low})."
-    )
-
-
-def choices(label: str, counts: Sequence[tuple[str, int]], n: int, least: Row) -> str:
-    """Say what most raters chose, and for how many stimuli; part of a sentence."""
-    listed = some(
-        [f"{shown(answer, 40)} for {count(times)}" for answer, times in counts],
-        _MOST_ANSWERS,
-        "more answer" if len(counts) == _MOST_ANSWERS + 1 else "more answers",
-    )
-    return (
-        f"the most frequent answer{f' of {label}' if label else ''} is {listed} of {count(n)} "
-        f"stimuli; least clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
-    )
-
-
-def sure_majorities(counts: Sequence[int], n: int, each: str) -> str:
-    """Say for how many stimuli the share of a majority is shown to be one."""
-    return (
-        f"For {_from_to(counts)} of {plural(n, 'stimulus', 'stimuli')}{each} a majority is sure: "
-        f"the {_SOFT} of its share lies on one side of one half."
-    )
-
-
-def apart_from_middle(counts: Sequence[int], n: int, which: str) -> str:
-    """Say how many stimuli differ from the middle beyond their intervals."""
-    stimuli = plural(n, "stimulus", "stimuli")
-    return f"{_from_to(counts)} of {stimuli} differ from the middle {which} beyond their {_SOFT}s."
-
-
-def _from_to(counts: Sequence[int]) -> str:
-    return " to ".join(dict.fromkeys(map(count, (min(counts), max(counts)))))
-
-
-def group_difference(attribute: str, what: str, row: Row, n_known: int, n_pairs: int) -> str:
-    """Say how the two groups of an attribute differ that are furthest apart."""
-    of_raters = row["of"] == "raters"
-    more, less = (row["a"], row["b"]) if row["value"] > 0 else (row["b"], row["a"])
-    low, high = sorted((abs(row["low"]), abs(row["high"])))
-    where = "in group" if of_raters else "for"
-    pairs = f"; {count(n_known)} of {count(n_pairs)} pairs of groups differ" if n_pairs > 1 else ""
-    return (
-        f"By {attribute}, {what} is {number(abs(row['value']))} higher {where} {shown(more, 40)} "
-        f"than {where} {shown(less, 40)}{ends({'low': low, 'high': high})}{pairs}."
-    )
-
-
-def attribute_called(name: str, *, of_raters: bool, is_flag: bool) -> str:
-    """Name an attribute in a sentence."""
-    called = shown(name.replace("_", " "), 40)
-    called = f"'{called}'" if is_flag else called
-    return f"raters' {called}" if of_raters else called
-
-
-def no_difference(attributes: Sequence[str]) -> str:
-    """Name the attributes by which no difference could be shown."""
-    return f"No difference by {joined(attributes, 'or')} could be shown."
-
-
-def random_factors(drawn: str) -> str:
-    """Say what comparisons take as drawn at random."""
-    return f"{sentence_case(drawn)} count as random."
-
-
-def differences_caption(drawn: str) -> str:
-    """Say what the table of differences between groups holds."""
-    return (
-        "Differences of mean answers between groups of stimuli, or of raters, by mixed models with "
-        f"{drawn} as random; Holm's correction is over all pairs of an attribute."
-    )
 
 
 NO_GROUPS = "No attribute of the stimuli or the raters is known of all of them and makes groups."
 
 
-def strips_caption(middles: Sequence[str], rule: str, *, thinned: bool, intervals: bool) -> str:
-    """Say what the figure of all scores shows."""
-    lines = f", and lines at the ends are {_SOFT}s" if intervals else ""
-    thin = ", evenly spaced ones of many" if thinned else ""
-    middle = joined(middles, "or")
-    return f"Each dot is a stimulus{thin}; the middle is {middle}{lines}.{rule}"
+ALL_SCORES = "All scores, with their intervals"
 
 
-def cards_caption(rest: str, *, intervals: bool) -> str:
-    """Say what the stimuli at the ends of the scores are shown with."""
-    return f"The ends of the scores{rest}, with{f' {_SOFT}s and' if intervals else ''} all answers."
-
-
-def most_reliable(n: int, things: str, *, drawn: bool = False) -> str:
-    """Say that the most reliable of many labels are shown."""
-    if drawn:
-        return f" Of {things} the {n} most reliable are shown."
-    return f" of the {n} most reliable {things}s"
-
-
-SCORE_AXES = {
-    "nominal": "share of raters who chose the answer of most",
-    "binary": "share of raters who say yes",
-}
-"""What the axis of scores shows, by the kind of scale."""
-DISPUTED = "The stimuli on which the most frequent answer has the smallest share."
+def cards_caption(n_labels: int) -> str:
+    """Say what the stimuli at the ends of the scores are shown with, and of how many labels."""
+    of = f" of the {n_labels} most reliable labels" if n_labels else ""
+    return f"The ends of the scores{of}, with intervals and all answers."
 
 
 # Labels.
@@ -656,12 +382,6 @@ def alpha_caption(among: str, interval: str, *, grouped: bool) -> str:
 def alpha_interval(units: str, whose: str) -> str:
     """Say what intervals of alpha are about."""
     return f" Lines are 95 % intervals for other {units} and {whose}."
-
-
-def reliability_caption(coefficients: Sequence[str]) -> str:
-    """Say what the table of reliability holds."""
-    methods = joined(dict.fromkeys(coefficients))
-    return f"Reliability of one rater and of the mean of those who answered: {methods}."
 
 
 OTHER_COEFFICIENTS = "Other coefficients, which allow for chance in other ways than alpha."

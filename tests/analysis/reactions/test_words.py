@@ -34,7 +34,7 @@ def test_forms_of_a_word_are_one() -> None:
 def test_what_a_word_is_taken_for(written: str, meant: str, route: str) -> None:
     found = normalise_emotions([written])
     assert found.emotion_of[written] == meant
-    assert found.to_frame()["route"].to_list() == [route]
+    assert found.to_frame()["route"].to_list() == [[route]]
 
 
 @pytest.mark.parametrize(

@@ -72,11 +72,6 @@ class Sign(StrEnum):
     OPENINGS = "same openings"
 
 
-def steps_text(steps: Sequence[Step]) -> str:
-    """Say what was done to an answer."""
-    return ", ".join(steps) or "as written"
-
-
 def words_text(n: int, n_emotions: int, n_corrected: int) -> str:
     """Say how many emotions the answers name."""
     return (

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -28,8 +28,8 @@ class EmotionWords(Result):
     The table has a row per answer as written, most frequent first: ``raw``; ``word``, the emotion
     that it stands for (the form of it that most people wrote); ``spelling``, the answer with its
     spelling corrected, in small letters, without words such as *very*; ``count``; and ``route``,
-    what was done to it: ``as written``, or some of ``case``, ``filler words``, ``misspelt``,
-    ``confused``, ``joined`` and ``word form``.
+    what was done to it: a list of some of ``case``, ``filler words``, ``misspelt``, ``confused``,
+    ``joined`` and ``word form``, empty where it is used as written.
     """
 
     @cached_property
@@ -146,11 +146,15 @@ def normalise_emotions(
             names[spelt[raw]],
             spelt[raw],
             count,
-            wording.steps_text(steps[raw]),
+            steps[raw],
         )
         for raw, count in counts.items()
     ]
-    types = {column.key: pl.Int64 if column.kind == "count" else pl.String for column in _COLUMNS}
+    types: dict[str, Any] = {
+        **dict.fromkeys(("raw", "word", "spelling"), pl.String),
+        "count": pl.Int64,
+        "route": pl.List(pl.String),
+    }
     frame = pl.DataFrame(rows, types, orient="row").sort("count", "raw", descending=[True, False])
     respelt = [raw for raw, done in steps.items() if _CORRECTIONS & set(done)]
     corrected = frame.filter(pl.col("raw").is_in(respelt))

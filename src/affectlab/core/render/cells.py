@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from affectlab.core.facts import Reason
 from affectlab.core.render.notes import row_status_text
 from affectlab.core.tables import Column
-from affectlab.core.words import count, number, percent, sentence_case, shown
+from affectlab.core.words import count, joined, number, percent, sentence_case, shown
 
 NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval", "value")
 """Kinds of columns that hold numbers."""
@@ -26,6 +27,8 @@ class Cell:
     head: bool = False
     title: str = ""
     """The whole of a text that is cut."""
+    spare: bool = False
+    """Whether a narrow page leaves it out."""
 
     @property
     def short(self) -> bool:
@@ -86,6 +89,10 @@ def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool
         return Cell("–" if value is None else "yes" if value else "no")
     if column.key == "status":
         return Cell(shown(row_status_text(row)))
+    if isinstance(value, Mapping):
+        value = Reason.of_row(value)
+    elif isinstance(value, list):
+        value = joined(value)
     text = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     limit = _CELL_LIMIT if column.kind == "name" else _TEXT_LIMIT
     cut = shown(text, limit)

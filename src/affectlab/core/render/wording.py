@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affectlab.core.facts import IntervalFact
-from affectlab.core.wording import drawn_whole, interval_text
+from affectlab.core.wording import interval_text
 from affectlab.core.words import count, joined, percent, plural, some
 
 _ABOUT = {
@@ -72,7 +72,7 @@ def interval_sentence(
 
 
 def _about(target: str, interval: IntervalFact | None) -> str:
-    units = drawn_whole(target, interval)
+    units = "" if interval is None else interval.drawn_whole(target)
     if not units:
         return _ABOUT.get(target, "")
     raters = "other raters" if target == "both" else "the same raters"

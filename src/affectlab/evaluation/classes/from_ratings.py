@@ -199,13 +199,13 @@ def answer_notes(
     ties
         What was done with ties.
     """
-    said = {
-        wording.tied_answers(ties): tied,
-        wording.OUTSIDE: outside,
-        wording.partly_answered(): partly,
-    }
+    kinds = (
+        (wording.tied_answers(ties), tied),
+        (wording.OUTSIDE, outside),
+        (wording.partly_answered(), partly),
+    )
     notes = []
-    for text, counts in said.items():
+    for text, counts in kinds:
         shown = [
             f"{rater} ({plural(n, 'stimulus', 'stimuli')})" for rater, n in counts.items() if n
         ]

@@ -7,9 +7,8 @@ from collections.abc import Collection
 import numpy as np
 
 from affectlab.core.errors import InputError, check_choices
-from affectlab.core.words import plural
 from affectlab.evaluation.people_and_models import check_models
-from affectlab.ratings import Ratings, Scale
+from affectlab.ratings import Ratings, Scale, StepKind, step
 
 
 def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Ratings:
@@ -77,9 +76,6 @@ def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Rat
     low = -np.inf if scale.low is None else scale.low
     high = np.inf if scale.high is None else scale.high
     beyond = int(((value < low) | (value > high)).sum())
-    stimuli = plural(len(names), "neutral stimulus", "neutral stimuli")
-    steps = [f"less the mean of {stimuli} per rater and label"]
-    if beyond:
-        steps.append(f"{plural(beyond, 'answer')} beyond the bounds taken as the bound")
+    done = step(StepKind.NEUTRAL_SUBTRACTED, n=len(names), beyond=beyond)
     loose = Scale("interval", scale.low, scale.high, declared=scale.declared)
-    return models.with_values(np.clip(value, low, high), loose, step="; ".join(steps))
+    return models.with_values(np.clip(value, low, high), loose, step=done)

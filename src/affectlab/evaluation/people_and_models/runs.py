@@ -20,8 +20,10 @@ from affectlab.ratings import (
     ModelRatings,
     Ratings,
     Scale,
+    StepKind,
     answers_of,
     row_column,
+    step,
 )
 
 if TYPE_CHECKING:
@@ -122,9 +124,8 @@ def main_runs(ratings: Ratings) -> Ratings:
     if set(kinds.values()) == {"none"}:
         return ratings
     main = np.array([kinds[name] == "none" for name in ratings.rater_names])
-    n = int((~main).sum())
-    step = f"left out {n} control run{'s' if n > 1 else ''} of models"
-    return ratings.where(main[ratings.rater_code], step=step)
+    done = step(StepKind.CONTROLS_LEFT_OUT, n=int((~main).sum()))
+    return ratings.where(main[ratings.rater_code], step=done)
 
 
 def controlled_runs(ratings: Ratings, models: ModelRatings | None) -> ControlledRuns:

@@ -140,7 +140,7 @@ class Metric(_FilePart):
             confidence=confidence,
             label=label,
             higher_is_better=higher_is_better,
-            method=estimate.method,
+            method=", ".join((estimate.statistic, *estimate.options)),
             target=estimate.target,
             n_items=int(estimate.n_items),
             n_raters=int(estimate.n_raters),

@@ -214,7 +214,7 @@ def spearman_of_sides(
 
     in_threads(one_label, range(len(labels)))
     few, constant = (
-        Reason(Cause.FEWER, least=2, of="common items"),
+        Reason(Cause.FEWER, least=2, of="common stimuli"),
         Reason(Cause.CONSTANT, of="ratings"),
     )
     return KappaResult.of_pairs(

@@ -68,3 +68,7 @@ from affectlab.reliability.agreement.split_half import (
     Scorer as Scorer,
     split_half as split_half,
 )
+from affectlab.reliability.agreement.wording import (
+    reason_in_stimuli as reason_in_stimuli,
+    reasons_in_stimuli as reasons_in_stimuli,
+)

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from affectlab.core.facts import Reason
+from affectlab.core.wording import reason_text
 from affectlab.core.words import joined, number, plural, shown
 
 # What there is none, or too little, of.
 
-PAIRED_UNIT = "unit with two ratings"
+PAIRED_UNIT = "stimulus with two ratings"
 EXTENSION = "a Coefficient, or a function decorated with @coefficient"
 UNITS_AND_RATERS = "units and as many raters"
-COMPLETE_UNITS = "units rated by everyone"
+COMPLETE_UNITS = "stimuli rated by everyone"
 SHARING_PAIRS = "two raters who share two stimuli"
 IN_BOTH_HALVES = "stimuli with ratings in both halves"
 HALF_SCORES = "scores of a half"
 CORRELATION_OF_HALVES = "the correlation of halves"
+
+_OF_STIMULI = {
+    PAIRED_UNIT: "stimulus with two ratings",
+    COMPLETE_UNITS: "stimuli rated by everyone",
+    "common items": "common stimuli",
+}
+
+
+def reason_in_stimuli(row: Mapping[str, Any] | None) -> str:
+    """Say why a value is not defined, where its units are stimuli; empty where it is."""
+    reason = Reason.of_row(row)
+    if reason is None:
+        return ""
+    return reason_text(replace(reason, of=_OF_STIMULI.get(reason.of, reason.of)))
+
+
+def reasons_in_stimuli(rows: Iterable[Mapping[str, Any] | None]) -> list[str]:
+    """Say why values are not defined, each reason once."""
+    return sorted({reason_in_stimuli(row) for row in rows} - {""})
+
 
 # What was computed.
 

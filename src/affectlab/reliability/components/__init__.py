@@ -15,6 +15,12 @@ from affectlab.reliability.components.generalizability import (
     share_of_signal as share_of_signal,
     signal_to_noise as signal_to_noise,
 )
+from affectlab.reliability.components.group_differences import (
+    FEWEST_IN_GROUP as FEWEST_IN_GROUP,
+    MOST_GROUPS as MOST_GROUPS,
+    NO_GROUPS as NO_GROUPS,
+    group_differences,
+)
 from affectlab.reliability.components.restricted_likelihood import (
     MOST_PROFILED as MOST_PROFILED,
     Solution as Solution,
@@ -25,4 +31,4 @@ from affectlab.reliability.components.symmetric_sums import (
     far_from_normal as far_from_normal,
 )
 
-__all__ = ["mixed_model", "variance_components"]
+__all__ = ["group_differences", "mixed_model", "variance_components"]

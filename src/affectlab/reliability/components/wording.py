@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from affectlab.core.facts import Reason
 from affectlab.core.words import (
+    count,
     in_brackets,
     joined,
     number,
@@ -165,4 +167,51 @@ def no_random_slope(name: str, units: str, factor: str) -> str:
     return (
         f"{sentence_case(name)} varies within {units}: the test is too liberal if its effect "
         f"differs between them; add the factor {factor}."
+    )
+
+
+# Groups of stimuli and raters.
+
+NO_ORDER = "answers without an order have no level to compare"
+NO_ATTRIBUTES = (
+    "no attribute of the stimuli or the raters is known of all of them and makes groups to compare"
+)
+
+
+def drawn_with(units: str) -> str:
+    """Name what comparisons take as drawn at random."""
+    return f"{units}, stimuli and raters" if units else "stimuli and raters"
+
+
+def group_difference(
+    attribute: str, what: str, row: Mapping[str, Any], n_known: int, n_pairs: int
+) -> str:
+    """Say how the two groups of an attribute differ that are furthest apart."""
+    more, less = (row["a"], row["b"]) if row["value"] > 0 else (row["b"], row["a"])
+    low, high = sorted((abs(row["low"]), abs(row["high"])))
+    where = "in group" if row["of"] == "raters" else "for"
+    pairs = f"; {count(n_known)} of {count(n_pairs)} pairs of groups differ" if n_pairs > 1 else ""
+    return (
+        f"By {attribute}, {what or 'the score'} is {number(abs(row['value']))} higher {where} "
+        f"{shown(more, 40)} than {where} {shown(less, 40)}{in_brackets(low, high)}{pairs}."
+    )
+
+
+def attribute_called(name: str, *, of_raters: bool, is_flag: bool) -> str:
+    """Name an attribute in a sentence."""
+    called = shown(name.replace("_", " "), 40)
+    called = f"'{called}'" if is_flag else called
+    return f"raters' {called}" if of_raters else called
+
+
+def no_difference(attributes: Sequence[str]) -> str:
+    """Name the attributes by which no difference could be shown."""
+    return f"No difference by {joined(attributes, 'or')} could be shown."
+
+
+def differences_caption(drawn: str) -> str:
+    """Say what the table of differences between groups holds."""
+    return (
+        "Differences of mean answers between groups of stimuli, or of raters, by mixed models with "
+        f"{drawn} as random; Holm's correction is over all pairs of an attribute."
     )

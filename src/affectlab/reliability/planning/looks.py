@@ -14,7 +14,6 @@ from affectlab.core.facts import IntervalFact, Reason
 from affectlab.core.inference import DrawnTarget, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
-from affectlab.core.wording import drawn_whole
 from affectlab.core.words import shown
 from affectlab.ratings import ClusterLike, Ratings, people_or_all
 from affectlab.reliability.agreement import Coefficient, load_coefficient
@@ -99,8 +98,8 @@ def enough_ratings(
         which hold whenever one stops; ``width``, that of the interval at :math:`1 - \alpha/2`, and
         whether it is ``reached``; ``times``, by how much what the interval generalises over would
         have to be multiplied, 1 where it is: stimuli, raters, or the number of stimuli *and* the
-        number of raters. More stimuli alone do not tell more of other raters. ``needed`` says so
-        in words. ``n_raters`` is empty for counts of votes.
+        number of raters, as ``needed`` lists. More stimuli alone do not tell more of other raters.
+        ``n_raters`` is empty for counts of votes.
 
     Each label has a chance of its own to be missed. Of labels most of whose answers are 0,
     intervals about these raters alone hold less often than they say (86 % at the stop, plain ones
@@ -167,7 +166,12 @@ def enough_ratings(
         notes = {models_unused(n_models): None, **notes}
     if panel.raters_known and target != "stimuli":
         notes |= dict.fromkeys(_about_these(rows, made.keys))
-    extra = {"width": pl.Float64, "reached": pl.Boolean, "times": pl.Float64, "needed": pl.String}
+    extra = {
+        "width": pl.Float64,
+        "reached": pl.Boolean,
+        "times": pl.Float64,
+        "needed": pl.List(pl.String),
+    }
     frame = Estimates.of_rows(rows, made.keys, extra).frame
     counts = [Count("n_items", "stimuli"), Count("n_ratings", "ratings")]
     if panel.raters_known:
@@ -179,6 +183,7 @@ def enough_ratings(
         Interval(),
         Number("width", "width now", decimals=3),
         YesNo("reached", "narrow enough"),
+        Number("times", "times as many", decimals=1, spare=True),
         Text("needed", spare=True),
         *counts,
     )
@@ -214,14 +219,18 @@ def _confidence(once: float, times: float) -> float:
     return min(1 - 2 * float(ndtr(-times * ndtri((1 + once) / 2))), _SUREST)
 
 
-def _needed(row: dict[str, Any], times: float) -> str:
-    """Say of what how much is needed: error over raters does not shrink with stimuli."""
+def _needed(row: dict[str, Any], times: float) -> list[str]:
+    """Give of what more is needed: error over raters does not shrink with stimuli."""
     if math.isnan(times) or times <= 1:
-        return ""
+        return []
     target = row["target"]
-    units = drawn_whole(target, IntervalFact.of_row(row["interval"])) or "stimuli"
-    of = {"both": (units, "raters"), "raters": ("raters",)}.get(target, (units,))
-    return needed_text(times, _MOST_TIMES, of)
+    units = _drawn_whole(row) or "stimuli"
+    return {"both": [units, "raters"], "raters": ["raters"]}.get(target, [units])
+
+
+def _drawn_whole(row: dict[str, Any]) -> str:
+    made = IntervalFact.of_row(row["interval"])
+    return "" if made is None else made.drawn_whole(row["target"])
 
 
 def _about_these(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[str]:
@@ -229,8 +238,7 @@ def _about_these(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterato
     about: dict[tuple[str, Reason | None], list[str]] = {}
     for row in rows:
         if row["target"] not in ("both", "raters", "none"):
-            made, reason = IntervalFact.of_row(row["interval"]), Reason.of_row(row["reason"])
-            units = drawn_whole(row["target"], made) or row["target"]
+            reason, units = Reason.of_row(row["reason"]), _drawn_whole(row) or row["target"]
             about.setdefault((units, reason), []).append(_name(row, keys))
     for (units, why), names in about.items():
         yield about_these(names, units, why)
@@ -248,4 +256,5 @@ def _sentence(row: dict[str, Any], made: Coefficient, width: float, confidence: 
     value = look_value(title, row["value"], (row["low"], row["high"]), confidence)
     if row["reached"]:
         return stop_text(name, value)
-    return go_on_text(name, value, row["width"], width, row["needed"])
+    needed = needed_text(row["times"], _MOST_TIMES, row["needed"])
+    return go_on_text(name, value, row["width"], width, needed)

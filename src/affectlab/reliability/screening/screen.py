@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Share, Table, Text, YesNo
 from affectlab.core.types import Ints
-from affectlab.ratings import Ratings, of_known_raters
+from affectlab.ratings import Ratings, StepKind, of_known_raters, step
 from affectlab.reliability.screening.false_alarms import false_alarms
 from affectlab.reliability.screening.panel_rules import Careless, PanelRule, attention_of
 from affectlab.reliability.screening.policy import Policy, Verdict, load_policy
@@ -35,7 +35,6 @@ from affectlab.reliability.screening.wording import (
     correlation_rates,
     judged_nobody,
     refused_text,
-    step_text,
     verdict_text,
 )
 
@@ -116,10 +115,16 @@ class Screening(Result):
         mask = marked["refused"].is_null().to_numpy()
         if not mask.any():
             raise InputError(f"policy {self.policy.name!r} leaves no rating to use")
-        what = "sessions" if self.per == "session" else "raters"
-        units, rows = (refused.height, self.frame.height), (int(np.sum(~mask)), mask.size)
-        step = step_text(self.policy.name, *units, what, *rows)
-        return ratings.where(mask, step=step)
+        done = step(
+            StepKind.SCREENED,
+            policy=self.policy.name,
+            n=refused.height,
+            of=self.frame.height,
+            unit="session" if self.per == "session" else "rater",
+            rows=int(np.sum(~mask)),
+            of_rows=mask.size,
+        )
+        return ratings.where(mask, step=done)
 
     def __len__(self) -> int:
         return self.frame.height

@@ -215,14 +215,6 @@ def panel_text(check: str, value: float, n: int, low: float, high: float) -> str
 # What follows for the panel.
 
 
-def step_text(policy: str, n_out: int, n: int, what: str, n_rows_out: int, n_rows: int) -> str:
-    """Say whose answers screening left out, for the history."""
-    return (
-        f"screening by policy {policy!r} left out {count(n_out)} of {count(n)} {what} "
-        f"({count(n_rows_out)} of {count(n_rows)} rows)"
-    )
-
-
 def verdict_text(
     policy: str, what: str, n: int, *, unused: int, look: int, unpaid: int, blocked: int
 ) -> str:

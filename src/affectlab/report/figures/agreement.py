@@ -203,7 +203,13 @@ _NUMBERS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def draw_raters_needed(
-    ax: Axes, table: Table, *, steps: Sequence[float] = (0.7, 0.8, 0.9), names: str = "label"
+    ax: Axes,
+    table: Table,
+    *,
+    steps: Sequence[float] = (0.7, 0.8, 0.9),
+    names: str = "label",
+    alone: str = "",
+    most: int = drawing.MOST_ROWS,
 ) -> None:
     """Draw on a line for each label how reliable the mean of how many raters is.
 
@@ -220,7 +226,11 @@ def draw_raters_needed(
     steps
         Reliabilities at which colours change, in rising order.
     names
-        Column that names the lines.
+        Column that names the lines, the most reliable first.
+    alone
+        What the only line is called, where answers have no labels.
+    most
+        Lines that are drawn; of more, half of them from either end.
 
     Examples
     --------
@@ -231,18 +241,19 @@ def draw_raters_needed(
     >>> [text.get_text() for text in page.axes[0].texts]
     ['0.80 (0.70 to 0.90)']
     """
-    n, said = drawing.first_of(table.frame.height, "rows", "raters per stimulus")
-    frame = table.frame.head(n)
+    frame = table.frame.drop_nans("value")
+    places, said = drawing.ends_of(frame["value"].to_numpy(), "raters per stimulus", most=most)
+    frame, n = frame[places], len(places)
     single, k, value, low, high = drawing.columns_of(frame, "single", "k", "value", "low", "high")
     one = np.clip(np.nan_to_num(single), 1e-9, 1 - 1e-9)
-    most = max(_AT_LEAST, 2.5 * float(np.nanmax(k, initial=1.0)))
+    end = max(_AT_LEAST, 2.5 * float(np.nanmax(k, initial=1.0)))
     tints = (RAMP[0], *(RAMP[2 + 2 * step] for step in range(len(steps))))
     rows = np.arange(n)
     drawing.fit(ax, 0.8 + 0.27 * n, drawing.NARROW)
     # Raters from which on each step is reached: the odds of a mean are k times those of one.
     bounds = [np.ones_like(one)]
-    bounds += [np.clip(at / (1 - at) * (1 - one) / one, 1, most) for at in steps]
-    bounds.append(np.full_like(one, most))
+    bounds += [np.clip(at / (1 - at) * (1 - one) / one, 1, end) for at in steps]
+    bounds.append(np.full_like(one, end))
     for (left, right), tint in zip(pairwise(bounds), tints, strict=True):
         ax.barh(rows, right - left, left=left, height=0.6, color=tint)
     ax.scatter(
@@ -250,14 +261,13 @@ def draw_raters_needed(
     )
     for row in rows.tolist():
         reached = number(value[row]) + in_brackets(low[row], high[row])
-        reached = reached if value[row] == value[row] else "not defined"
         drawing.beside(ax, row, reached)
     ax.set_xscale("log")
-    ax.set_xlim(1, most)
-    ticks = [tick for tick in _NUMBERS if tick <= most]
+    ax.set_xlim(1, end)
+    ticks = [tick for tick in _NUMBERS if tick <= end]
     ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
     ax.minorticks_off()
-    drawing.names_on_y(ax, frame[names].to_list(), said, limit=18)
+    drawing.names_on_y(ax, [alone] if alone else frame[names].to_list(), said, limit=18)
     ax.grid(visible=False)
     ends_of = [f"{number(a)} to {number(b)}" for a, b in pairwise(steps)]
     said_of = (f"below {number(steps[0])}", *ends_of, f"{number(steps[-1])} or more")

@@ -167,7 +167,12 @@ def draw_outcomes(ax: Axes, table: Table) -> None:
 
 
 def draw_score_strips(
-    ax: Axes, table: Table, *, panels: Sequence[Mapping[str, Any]], most: int = 1200
+    ax: Axes,
+    table: Table,
+    *,
+    panels: Sequence[Mapping[str, Any]],
+    most: int = 1200,
+    alone: str = "",
 ) -> None:
     """Draw the scores of all stimuli on a line for each label, a panel for each scale.
 
@@ -182,6 +187,8 @@ def draw_score_strips(
         Of each scale its ``labels``, the ``value_name`` of its axis, and its ``limits`` or None.
     most
         Dots that are drawn; of more, evenly spaced ones of each label in rising order.
+    alone
+        What the only line is called, where answers have no labels.
 
     Examples
     --------
@@ -209,7 +216,7 @@ def draw_score_strips(
             places = np.linspace(0, own.height - 1, min(dots, own.height)).round().astype(int)
             own = own[np.unique(places)]
             _strip(axes, row, *drawing.columns_of(own, "value", "low", "high", "middle"))
-        drawing.names_on_y(axes, panel["labels"][:n], said, limit=18)
+        drawing.names_on_y(axes, [alone] if alone else panel["labels"][:n], said, limit=18)
         if panel["limits"] is not None:
             low, high = panel["limits"]
             room = 0.02 * (high - low)

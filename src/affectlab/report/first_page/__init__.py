@@ -10,12 +10,12 @@ from affectlab.report.first_page.placed import (
     plane_question,
     preference_question,
     recognition_question,
+    reliability_question,
     rounds_question,
     sides_question,
     together_question,
     traces_question,
 )
-from affectlab.report.first_page.reliability import reliability_question
 from affectlab.report.first_page.scores import scores_question
 from affectlab.report.page import Section
 from affectlab.report.statistics import Kind, Study

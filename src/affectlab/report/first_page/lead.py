@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affectlab.core.words import joined, shown
+from affectlab.core.words import joined, plural, shown
 from affectlab.report import wording
 from affectlab.report.statistics import Study, is_person
 
@@ -22,7 +22,7 @@ def lead(study: Study) -> str:
     labels = ""
     if ratings.has_labels:
         few = len(summary.labels) <= _MOST_NAMES
-        labels = joined(map(shown, summary.labels)) if few else study.things(len(summary.labels))
+        labels = joined(map(shown, summary.labels)) if few else plural(len(summary.labels), "label")
     answers = wording.answered(
         summary.n_ratings if study.traced is None else study.traced.n_ratings,
         study.n_rated,

@@ -10,9 +10,10 @@ from affectlab.core.render.drawing import NARROW
 from affectlab.core.words import in_brackets, number, percent
 from affectlab.evaluation.classification import ClassificationResult
 from affectlab.evaluation.human_alignment import AlignmentResult
+from affectlab.reliability.agreement import reason_in_stimuli
 from affectlab.report import wording
 from affectlab.report.page import Block, Bullets, Paragraph, Picture, Section
-from affectlab.report.statistics import ENOUGH_ITEMS, Kind, Study, reason_of_row
+from affectlab.report.statistics import ENOUGH_ITEMS, Kind, Study
 
 _MOST_NAMED = 4
 _MOST_DRAWN = 8
@@ -77,7 +78,7 @@ def _place(row: dict[str, Any]) -> str:
 def _sentence(study: Study, row: dict[str, Any], found: AlignmentResult) -> str:
     """Say where a model stands, by how much, and how often it is right."""
     if row["verdict"] == "undefined":
-        return wording.no_verdict(row["rater"], reason_of_row(row["reason"]))
+        return wording.no_verdict(row["rater"], reason_in_stimuli(row["reason"]))
     judged = study.classified
     right = "" if isinstance(judged, str) else _right(judged, row["rater"])
     measure = found.measure_words

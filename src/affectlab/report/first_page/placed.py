@@ -11,9 +11,25 @@ from affectlab.report import wording
 from affectlab.report.first_page.scores import scores_file
 from affectlab.report.page import Block, Paragraph, Section, placed, said, table_of
 from affectlab.report.sections import use_of_labels, use_picture
-from affectlab.report.statistics import Study
+from affectlab.report.statistics import Kind, Study
 
 _MOST_MISSED, _MOST_JUDGES, _MOST_PAIRS = 5, 5, 6
+
+
+def reliability_question(study: Study) -> Section:
+    """How reliable means are, and one rater alone; of dimensions also the concordance."""
+    blocks: tuple[Block, ...]
+    if study.numeric is None:
+        blocks = (Paragraph(wording.TEXTS_ONLY),)
+    elif study.reliability is None:
+        blocks = (Paragraph(wording.AGGREGATED_ONLY if study.aggregated else wording.ONE_RATER),)
+    else:
+        blocks = placed(study.reliability, figures={"reliability": "reliability"}, tables={})
+    if study.kind is Kind.DIMENSIONS and study.concordance is not None:
+        table = table_of(study.concordance, "concordance", "concordance")
+        # Models stand under their own question.
+        blocks = (*blocks, *said(study.concordance)[:1], table)
+    return Section("reliability", "How reliable are these ratings?", blocks)
 
 
 def traces_question(study: Study) -> Section | None:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from affectlab.report.page import Section, Skipped
 from affectlab.report.sections.answers import answers_section, texts_section
 from affectlab.report.sections.attributes import (
+    groups_section,
     rater_attributes_section,
     stimulus_attributes_section,
 )
 from affectlab.report.sections.classes import errors_section, soft_section
 from affectlab.report.sections.closing import glossary, provenance, source_name
 from affectlab.report.sections.fairness import fairness_section
-from affectlab.report.sections.groups import drawn_at_random, groups_section
 from affectlab.report.sections.labels import (
     agreement_section,
     frequency_section,
@@ -29,7 +29,6 @@ from affectlab.report.statistics import Study
 __all__ = [
     "BUILDERS",
     "LATE",
-    "drawn_at_random",
     "glossary",
     "provenance",
     "source_name",

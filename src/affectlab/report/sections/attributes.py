@@ -1,4 +1,4 @@
-"""What is known of raters and of stimuli: a row for each attribute."""
+"""What is known of raters and of stimuli, and how their groups differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.words import number, shown, some
 from affectlab.report import wording
-from affectlab.report.page import Section, Skipped
+from affectlab.report.page import Section, Skipped, table_of
 from affectlab.report.sections.raters import planted_columns
 from affectlab.report.statistics import Study
 
@@ -57,6 +57,15 @@ def stimulus_attributes_section(study: Study) -> Section | Skipped:
     """Attributes of the stimuli."""
     frame = study.ratings.stimuli.drop("stimulus")
     return _section("stimuli", "stimulus", "What the stimuli are", frame)
+
+
+def groups_section(study: Study) -> Section | Skipped:
+    """Differences between groups of stimuli, and of raters; page one says the largest."""
+    title = "Groups of stimuli and raters"
+    if study.differences is None:
+        return Skipped(title, wording.NO_GROUPS)
+    table = table_of(study.differences, "differences", "group_differences")
+    return Section("groups", title, (table,))
 
 
 def _section(things: str, thing: str, title: str, frame: pl.DataFrame) -> Section | Skipped:

@@ -11,10 +11,11 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import shown
 from affectlab.evaluation import fairness
 from affectlab.evaluation.group_fairness import Fairness
+from affectlab.reliability.components import FEWEST_IN_GROUP, MOST_GROUPS, NO_GROUPS
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Section, Skipped, placed
 from affectlab.report.sections.attributes import times_of
-from affectlab.report.statistics import FEWEST_IN_GROUP, MOST_GROUPS, NO_GROUPS, Study
+from affectlab.report.statistics import Study
 
 _ERROR_RATE = 0.05
 _MOST_ATTRIBUTES = 6

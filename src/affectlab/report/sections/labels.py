@@ -9,11 +9,12 @@ import polars as pl
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table, Text
-from affectlab.core.words import joined, number, plural
+from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings
+from affectlab.reliability.agreement import reasons_in_stimuli
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped, table_of
-from affectlab.report.statistics import WANTED, Kind, Study, reasons_of_rows
+from affectlab.report.statistics import Kind, Study
 
 
 def label_groups(ratings: Ratings, names: list[str]) -> tuple[str, ...] | None:
@@ -163,7 +164,7 @@ def agreement_section(study: Study) -> Section | Skipped:
     frame = _agreement_frame(study, alpha)
     blocks: list[Block] = [Paragraph(wording.SEQUENTIAL)] if study.flow is not None else []
     blocks.append(Paragraph(_words(study, frame)))
-    if not study.reliability.is_empty() and study.ordered:
+    if study.reliability is not None and study.ordered:
         blocks.append(Paragraph(wording.ALPHA_AND_ICC))
     if alpha.to_frame()["value"].is_not_nan().any():
         blocks.append(_alpha_picture(study, alpha, frame))
@@ -175,8 +176,8 @@ def agreement_section(study: Study) -> Section | Skipped:
         *([] if study.correlation is None else [Number("correlation", "interrater correlation")]),
         Share("percent_agreement", "same answer"),
         Count("n_items", "stimuli"),
-        Count("n_raters"),
-        Count("n_ratings", "answers"),
+        Count("n_raters", spare=True),
+        Count("n_ratings", "answers", spare=True),
         Text("status", "note"),
     )
     caption = wording.agreement_caption(study.panel_name, frame["method"].mode().sort()[0])
@@ -184,27 +185,11 @@ def agreement_section(study: Study) -> Section | Skipped:
     if study.label_sets is not None:
         sets = table_of(study.label_sets, study.label_sets.tables[0].name, "label_sets")
         blocks.append(replace(sets, caption=wording.LABEL_SETS))
-    blocks += [*_coefficients(study, frame, label), *_reliability(study)]
+    blocks += _coefficients(study, frame, label)
+    if study.reliability is not None:
+        # Page one says what follows from it.
+        blocks.append(table_of(study.reliability, "means", "reliability"))
     return Section("agreement", title, tuple(blocks))
-
-
-def _reliability(study: Study) -> list[Block]:
-    """Give what the first page says of means, label by label."""
-    frame = study.reliability
-    if frame.is_empty():
-        return []
-    columns = (
-        *([Key("label")] if study.ratings.has_labels else []),
-        Number("single", "one rater"),
-        Interval("single", "95\u00a0% interval"),
-        Number("k", "raters per stimulus", decimals=1),
-        Number("value", "their mean"),
-        Interval(),
-        Count("raters_wanted", f"raters for {number(WANTED)}"),
-        Count("n_items", "stimuli"),
-    )
-    caption = wording.reliability_caption(frame["coefficient"].to_list())
-    return [Table("reliability", caption, frame, columns)]
 
 
 def _coefficients(study: Study, frame: pl.DataFrame, label: list[Column]) -> list[Block]:
@@ -243,7 +228,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     known = frame.filter(pl.col("value").is_not_nan())
     found = study.agreement
     if known.height == 0 or found is None:
-        return wording.undefined_alpha("", joined(reasons_of_rows(frame)))
+        return wording.undefined_alpha("", joined(reasons_in_stimuli(frame["reason"])))
     text = f"{found.words}."
     if frame.height > 1:
         best, worst = known.row(0, named=True), known.row(-1, named=True)
@@ -251,7 +236,8 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
         text = wording.agreement_by_label(found, best, worst, graded=graded)
     missing = frame.height - known.height
     if missing:
-        reasons = joined(reasons_of_rows(frame.filter(pl.col("value").is_nan())))
+        lacking = frame.filter(pl.col("value").is_nan())
+        reasons = joined(reasons_in_stimuli(lacking["reason"]))
         text += f" {wording.undefined_alpha(plural(missing, 'label'), reasons)}"
     return text
 

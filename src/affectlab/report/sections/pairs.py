@@ -12,9 +12,10 @@ from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.words import joined
 from affectlab.evaluation.rater_comparison import pair_kinds
 from affectlab.ratings import Ratings
+from affectlab.reliability.agreement import reasons_in_stimuli
 from affectlab.report import wording
 from affectlab.report.page import Block, Paragraph, Picture, Section, Skipped
-from affectlab.report.statistics import PairAgreement, Study, is_person, reasons_of_rows
+from affectlab.report.statistics import PairAgreement, Study, is_person
 
 _MOST_SHOWN, _MOST_PAIRS = 40, 8
 _ENOUGH = 10
@@ -29,7 +30,7 @@ def pairs_section(study: Study) -> Section | Skipped:
         return Skipped(title, why if study.ratings.raters_known else wording.NO_RATERS)
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if known.height == 0:
-        reasons = joined(reasons_of_rows(pairs.frame))
+        reasons = joined(reasons_in_stimuli(pairs.frame["reason"]))
         return Skipped(title, wording.no_pairs(pairs.measure, reasons))
     by_kind = _by_kind(pairs)
     means = [
@@ -55,8 +56,8 @@ def _by_kind(pairs: PairAgreement) -> Table:
     frame = kinds.frame.join(more, on="pair_kind", how="left", maintain_order="left")
     columns = (
         *kinds.columns,
-        Count("n_undefined", "not defined"),
-        Count("median_items", "median common stimuli"),
+        Count("n_undefined", "not defined", spare=True),
+        Count("median_items", "median common stimuli", spare=True),
     )
     caption = wording.pairs_by_kind(pairs.measure, labelled=pairs.frame["label"].n_unique() > 1)
     return replace(kinds, name="pairs_by_kind", caption=caption, frame=frame, columns=columns)
@@ -123,9 +124,9 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     several = frame["label"].n_unique() > 1
     columns = [
         *names,
-        Text("pair_kind", "pair"),
+        Text("pair_kind", "pair", spare=True),
         Number("value", f"mean {pairs.measure}" if several else pairs.measure),
-        *([Count("n_labels")] if several else []),
+        *([Count("n_labels", spare=True)] if several else []),
         Count("n_items", "common stimuli"),
     ]
     caption = wording.pairs_caption(_ENOUGH, several=several)

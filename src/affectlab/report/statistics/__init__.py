@@ -3,16 +3,6 @@
 from affectlab.report.statistics.agreement import (
     ENOUGH_ITEMS as ENOUGH_ITEMS,
     Agreement as Agreement,
-    reason_of_row as reason_of_row,
-    reasons_of_rows as reasons_of_rows,
-)
-from affectlab.report.statistics.means import (
-    FEWEST_IN_GROUP as FEWEST_IN_GROUP,
-    MOST_GROUPS as MOST_GROUPS,
-    NO_GROUPS as NO_GROUPS,
-    STEPS as STEPS,
-    WANTED as WANTED,
-    reliability_of_means as reliability_of_means,
 )
 from affectlab.report.statistics.pairs import (
     PairAgreement as PairAgreement,

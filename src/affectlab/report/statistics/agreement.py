@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.facts import Reason
 from affectlab.core.jackknife import Jackknife
-from affectlab.core.types import Floats, Ints, pl
-from affectlab.core.wording import reason_text
+from affectlab.core.types import Floats, Ints
 from affectlab.report import wording
 
 FIRM, TENTATIVE = 0.8, 0.67
@@ -62,26 +59,6 @@ class Agreement:
     def reached(self) -> str:
         """On how many labels the whole interval reaches the customary marks; a sentence part."""
         return wording.marks_reached(self.n_tentative, self.n_firm, TENTATIVE, FIRM)
-
-
-_STIMULI = {
-    "unit with two ratings": "stimulus with two ratings",
-    "units rated by everyone": "stimuli rated by everyone",
-    "common items": "common stimuli",
-}
-
-
-def reason_of_row(row: Mapping[str, Any] | None) -> str:
-    """Say why a value is not defined, in the words of a report: its units are stimuli."""
-    reason = Reason.of_row(row)
-    if reason is None:
-        return ""
-    return reason_text(replace(reason, of=_STIMULI.get(reason.of, reason.of)))
-
-
-def reasons_of_rows(rows: pl.DataFrame) -> list[str]:
-    """Say why rows are not defined, each reason once."""
-    return sorted({reason_of_row(row) for row in rows["reason"]} - {""})
 
 
 def agreement_of(alpha: Estimates) -> Agreement:

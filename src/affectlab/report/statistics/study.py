@@ -18,7 +18,6 @@ from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Target
 from affectlab.core.result import Result
-from affectlab.core.words import plural
 from affectlab.evaluation import (
     OutcomeTable,
     discrepancy,
@@ -55,11 +54,15 @@ from affectlab.ratings import (
 from affectlab.reliability import (
     ConsensusFlow,
     DuplicateRaters,
+    Scores,
     alpha_of_label_sets,
     concordance,
     consensus_flow,
     duplicate_raters,
+    group_differences,
     krippendorff_alpha,
+    reliability_of_means,
+    scores_of,
     subject_model,
     traces,
 )
@@ -70,12 +73,6 @@ from affectlab.reliability.subject_models import SubjectModel
 from affectlab.report import wording
 from affectlab.report.images import Pictures
 from affectlab.report.statistics.agreement import Agreement, agreement_of
-from affectlab.report.statistics.means import (
-    SCHEMA,
-    differences,
-    reliability_of_means,
-    scores_of,
-)
 from affectlab.report.statistics.pairs import PairAgreement, busiest, is_person, pair_agreement
 
 FEWEST_ITEMS = 10
@@ -596,17 +593,15 @@ class Study:
         if not names or people is None or people.n_raters - len(names) < 2:
             return None
         rest = people.select(raters=[n for n in people.rater_names if n not in names])
-        found = reliability_of_means(rest, intervals=False)
-        both = self.reliability.join(found, on="label", suffix="_rest")
+        if self.reliability is None:
+            return None
+        found = reliability_of_means(rest, target="sample").to_frame()
+        both = self.reliability.to_frame().join(found, on="label", suffix="_rest")
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
         if both.is_empty():
             return None
         before, after = (float(np.median(both[n].to_numpy())) for n in ("value", "value_rest"))
         return both.height, before, after
-
-    def named_rows(self, labels: pl.Series) -> pl.Series:
-        """Name the rows of a figure; what has no labels is called by what was asked."""
-        return labels if self.ratings.has_labels else labels.replace("rating", "all stimuli")
 
     @cached_property
     def outcomes(self) -> Outcomes | None:
@@ -677,12 +672,6 @@ class Study:
         """What stimuli were drawn with, as intervals of agreement take it."""
         return stimulus_clusters(self.panel or self.ratings, self.cluster)
 
-    @property
-    def drawn(self) -> str:
-        """What intervals are about: raters of counted votes are not known."""
-        units = self.clusters.units
-        return f"other raters and {units}" if self.ratings.raters_known else f"other {units}"
-
     @cached_property
     def n_clusters(self) -> int | None:
         """How many clusters of stimuli there are; None where stimuli are drawn one by one."""
@@ -707,35 +696,41 @@ class Study:
         return () if main is None or self.flow is not None else (main, *self.others)
 
     @cached_property
-    def scores(self) -> pl.DataFrame:
-        """Scores of all stimuli on all labels."""
-        return pl.concat([scores_of(part) for part in self.scored], how="vertical_relaxed")
+    def scores(self) -> Scores | None:
+        """Scores of all stimuli on all labels, the most reliable labels first."""
+        if not self.scored:
+            return None
+        order: Sequence[str] = ()
+        if self.reliability is not None:
+            value = pl.col("value").fill_nan(None)
+            known = self.reliability.to_frame()
+            known = known.sort(value, descending=True, nulls_last=True, maintain_order=True)
+            order = known["label"].to_list()
+        return scores_of(self.scored[0].merge(*self.scored[1:]), order=order)
 
     @cached_property
-    def differences(self) -> tuple[pl.DataFrame, ...]:
-        """Differences between groups of stimuli, attribute by attribute."""
-        return () if not self.scored else differences(self.scored[0], self.cluster)
+    def differences(self) -> Result | None:
+        """Differences between groups of stimuli, and of raters; None where nothing makes groups."""
+        if not self.scored:
+            return None
+        try:
+            return group_differences(self.scored[0], everyone=True, cluster=self.cluster)
+        except InputError:
+            return None
 
     @cached_property
-    def reliability(self) -> pl.DataFrame:
-        """Reliability of single raters and of means, by label; no row where nothing shows it."""
+    def reliability(self) -> Result | None:
+        """Reliability of single raters and of means, on all scales; None where nothing shows it."""
         panels = [] if self.panel is None or self.flow is not None else [self.panel]
         panels += [part for part in self.others if part.n_raters > 1]
-        found = [
-            reliability_of_means(part, intervals=self.n_boot > 0, cluster=self.cluster)
-            for part in panels
-        ]
-        return pl.concat(found) if found else pl.DataFrame(schema=SCHEMA)
-
-    @property
-    def thing(self) -> str:
-        """What is asked about a stimulus: a label of a taxonomy or of yes/no, else a question."""
-        named = self.ratings.taxonomy is not None or self.ratings.scale.kind == "binary"
-        return "label" if named else "question"
-
-    def things(self, n: int) -> str:
-        """Count what is asked about a stimulus."""
-        return plural(n, self.thing)
+        if not panels:
+            return None
+        return reliability_of_means(
+            panels[0].merge(*panels[1:]),
+            everyone=True,
+            target=self._target,
+            cluster=self.cluster,
+        )
 
     @cached_property
     def pictures(self) -> Pictures:

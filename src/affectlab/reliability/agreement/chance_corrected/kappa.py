@@ -227,7 +227,7 @@ class Kappas(NamedTuple):
         why = np.full(self.value.shape, None, dtype=object)
         none = np.isnan(self.value)
         why[none] = Reason(Cause.ONE_CATEGORY)
-        why[none & (self.n == 0)] = Reason(Cause.NONE, of="common items")
+        why[none & (self.n == 0)] = Reason(Cause.NONE, of="common stimuli")
         return why
 
     @property
