@@ -1,4 +1,4 @@
-"""``affectlab stimuli taxonomy``: from texts to a taxonomy, and from a pilot to the next one."""
+"""``affectlab taxonomy``: from texts to a taxonomy, and from a pilot to the next one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_from_texts_to_a_taxonomy(texts: Path, tmp_path: Path) -> None:
     )
     history = result("history", out)["result"]["history"]
     assert history[0]["changes"][2]["into"] == "delight"
-    assert run_here("taxonomy", "check", out)
+    assert run_here("taxonomy", "show", out)
 
 
 def test_options_of_build(texts: Path, tmp_path: Path) -> None:
@@ -161,9 +161,7 @@ def test_secrets_are_not_shown(texts: Path, tmp_path: Path) -> None:
 def test_the_command_that_build_names_runs(texts: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my texts"
     folder.mkdir()
-    shown = run_here(
-        "stimuli", "taxonomy", "build", texts, "--out", folder, width=500
-    ).stdout.splitlines()
+    shown = run_here("taxonomy", "build", texts, "--out", folder, width=500).stdout.splitlines()
     (line,) = [one for one in shown if "taxonomy apply" in one]
     words = shlex.split(line)
     assert words[0] == "affectlab"

@@ -84,7 +84,7 @@ def test_every_format_declares_its_meaning() -> None:
     assert all(entry.absent in ("zero", "missing") for entry in list_formats())
 
 
-@pytest.mark.parametrize("verb", [("ratings", "summary"), ("reliability", "agreement")])
+@pytest.mark.parametrize("verb", [("ratings", "describe"), ("reliability", "agreement")])
 def test_the_option_of_every_verb_that_reads(verb: tuple[str, str], listed: Path) -> None:
     options = ("--scale", "0-7", "--json")
     found = [

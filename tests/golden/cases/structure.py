@@ -21,7 +21,7 @@ def labels_together(al, ratings):
         "strongest": found.strongest(),
         "clusters": lambda: analysis.cluster_labels(found),
         "members": lambda: analysis.cluster_labels(
-            ranks, k=2, metric="absolute", method="average"
+            ranks, k=2, metric="absolute", linkage="average"
         ).members(),
     }
 
