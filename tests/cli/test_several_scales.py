@@ -35,7 +35,7 @@ def test_long_and_wide_files_are_read_alike(file: Path, tmp_path: Path) -> None:
     shown = []
     for arguments in ([file], [wide, "--wide", "labels"]):
         found = run_here("ratings", "describe", *arguments, "--scale", TEXT, "--json")
-        shown.append(json.loads(found.stdout)["result"])
+        shown.append(json.loads(found.stdout)["result"]["summary"])
     assert list(shown[0]["scales"]) == list(SCALES)
     assert shown[0]["scales"] == shown[1]["scales"]
     assert shown[0]["n_ratings"] == shown[1]["n_ratings"]
