@@ -20,12 +20,14 @@ TEXTS = ["Joy and delight, and no fear.", "Afraid, then joyful.", "Fear; delight
 
 
 def run(verb: str, *arguments: object, code: int = 0, **environment: str) -> Done:
-    return run_here("stimuli", "taxonomy", verb, *arguments, code=code, **environment)
+    words = ("show", "--history") if verb == "history" else (verb,)
+    return run_here("taxonomy", *words, *arguments, code=code, **environment)
 
 
 def result(verb: str, *arguments: object, **environment: str) -> dict[str, Any]:
     content = json.loads(run(verb, *arguments, "--json", **environment).stdout)
-    assert content["schema"] == f"affectlab/stimuli-taxonomy-{verb}/1"
+    named = "show" if verb == "history" else verb
+    assert content["schema"] == f"affectlab/taxonomy-{named}/1"
     return content
 
 
