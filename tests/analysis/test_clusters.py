@@ -153,7 +153,7 @@ def test_without_correlations_there_is_no_tree() -> None:
         (np.eye(3), {"k": 4}, "1 to 3"),
         (np.eye(3), {"k": True}, "expected a number"),
         (np.eye(3), {"k": "gap"}, "silhouette"),
-        (np.eye(3), {"method": "word"}, "'ward'"),
+        (np.eye(3), {"linkage": "word"}, "'ward'"),
         (np.eye(3), {"metric": "cosine"}, "metric"),
         (np.eye(3), {"labels": ["a"]}, "3 names"),
     ],
