@@ -25,7 +25,9 @@ def test_import_loads_nothing_heavy() -> None:
     assert not _loaded("import affectlab") & HEAVY
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["ratings", "summary", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["ratings", "describe", "--help"], ["--version"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "from affectlab.cli import main\n"

@@ -13,7 +13,7 @@ import pytest
 
 from affectlab import evaluation, reliability
 from affectlab.cli.operations import Operation
-from affectlab.cli.tree import TREE, Branch
+from affectlab.cli.tree import declared
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.evaluation import label_distributions, recognition
@@ -71,11 +71,9 @@ def net() -> Ratings:
     )
 
 
-def verbs(branch: Branch = TREE) -> Iterator[Callable[..., Any]]:
-    for verb in branch.verbs.values():
-        if isinstance(verb, Branch):
-            yield from verbs(verb)
-        elif isinstance(verb, Operation) and verb.reads:
+def verbs() -> Iterator[Callable[..., Any]]:
+    for verb in declared():
+        if isinstance(verb, Operation) and verb.reads:
             yield verb.function()
 
 

@@ -108,7 +108,7 @@ def test_clusters_are_those_of_a_cut_of_scipy(n: int, data: st.DataObject) -> No
 @pytest.mark.parametrize("method", ["ward", "average", "complete", "single"])
 def test_distances_and_linkages(metric: str, method: str) -> None:
     r = np.array([[1, 0.9, -0.9], [0.9, 1, -0.8], [-0.9, -0.8, 1]])
-    found = cluster_labels(r, labels=["a", "b", "c"], metric=metric, method=method, k=2)
+    found = cluster_labels(r, labels=["a", "b", "c"], metric=metric, linkage=method, k=2)
     lowest = {"correlation": 0.1, "euclidean": np.sqrt(0.2), "absolute": 0.1}[metric]
     assert found.linkage[0, 2] == pytest.approx(lowest)
     assert found.method == wording.tree_method(method, metric)
@@ -153,7 +153,7 @@ def test_without_correlations_there_is_no_tree() -> None:
         (np.eye(3), {"k": 4}, "1 to 3"),
         (np.eye(3), {"k": True}, "expected a number"),
         (np.eye(3), {"k": "gap"}, "silhouette"),
-        (np.eye(3), {"method": "word"}, "'ward'"),
+        (np.eye(3), {"linkage": "word"}, "'ward'"),
         (np.eye(3), {"metric": "cosine"}, "metric"),
         (np.eye(3), {"labels": ["a"]}, "3 names"),
     ],

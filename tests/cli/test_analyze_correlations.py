@@ -1,4 +1,4 @@
-"""``affectlab analyze correlations`` and ``clusters``, run as a user runs them."""
+"""``affectlab analyze labels``, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.cli.command import Done, run_here
 from affectlab.ratings import Ratings
 
 
-def run(*arguments: str | Path, verb: str = "correlations", code: int = 0) -> Done:
-    return run_here("analyze", verb, *arguments, code=code)
+def run(*arguments: str | Path, verb: str = "labels", code: int = 0) -> Done:
+    return run_here("analyze", *verb.split(), *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
     options = ("--n-boot", "50", "--out", to, "--figures", figures, "--json")
     content = json.loads(run(file, *options).stdout)
     found = content["result"]
-    assert content["schema"] == "affectlab/analyze-correlations/1"
+    assert content["schema"] == "affectlab/analyze-labels/1"
     assert len(found["correlations"]) == 6
     assert "Excluded: neutral." in found["sentences"]
     assert found["panel"] == "3 people; 1 model not used here"
@@ -49,7 +49,14 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
     drawn = {"label_correlations.png", "label_correlations.svg"}
     assert {path.name for path in figures.iterdir()} == drawn
     tree = json.loads(
-        run(file, *options[:2], "--figures", tmp_path / "tree", "--json", verb="clusters").stdout
+        run(
+            file,
+            *options[:2],
+            "--figures",
+            tmp_path / "tree",
+            "--json",
+            verb="labels --show clusters",
+        ).stdout
     )["result"]
     groups: dict[int, set[str]] = {}
     for row in tree["labels"]:
@@ -63,7 +70,9 @@ def test_what_is_printed(file: Path) -> None:
     done = run(file, "--n-boot", "0", "--method", "spearman", "--no-exclude-neutral")
     assert "Spearman correlations of 5 labels" in done.stdout
     assert "1 model not used here" in done.stderr
-    tree = run(file, "--n-boot", "0", "--k", "2", "--correlation", "spearman", verb="clusters")
+    tree = run(
+        file, "--n-boot", "0", "--k", "2", "--method", "spearman", verb="labels --show clusters"
+    )
     assert "2 clusters (given; silhouette" in tree.stdout
     assert "Stability:" not in tree.stdout
 
@@ -75,10 +84,10 @@ def test_pairs_without_stimuli_in_common_are_said(tmp_path: Path) -> None:
     file = tmp_path / "some.csv"
     file.write_text("stimulus,rater,label,value\n" + "\n".join(rows[:9]) + "\n")
     assert "undefined: fewer than three stimuli in common" in run(file, "--n-boot", "0").stdout
-    assert "undefined: " in run(file, "--n-boot", "0", verb="clusters").stdout
+    assert "undefined: " in run(file, "--n-boot", "0", verb="labels --show clusters").stdout
 
 
 def test_bad_options(file: Path) -> None:
-    assert "--k" in run(file, "--k", "many", verb="clusters", code=2).stderr
-    wrong = run(file, "--k", "9", "--n-boot", "0", verb="clusters", code=2)
+    assert "--k" in run(file, "--k", "many", verb="labels --show clusters", code=2).stderr
+    wrong = run(file, "--k", "9", "--n-boot", "0", verb="labels --show clusters", code=2)
     assert "expected 1 to 4 clusters" in wrong.stderr

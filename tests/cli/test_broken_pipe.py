@@ -26,12 +26,25 @@ PEOPLE = ["people.csv", "--scale", "0-7", "--wide", "labels"]
             ],
             ["a.csv", "pictures/equivalence.png"],
         ),
-        (["analyze", "correlations", *PEOPLE, "--out", "a.csv"], ["a.csv"]),
+        (["analyze", "labels", *PEOPLE, "--out", "a.csv"], ["a.csv"]),
         (
             ["reliability", "screen", *PEOPLE, "--out", "a.csv", "--kept", "b.csv"],
             ["a.csv", "b.csv"],
         ),
-        (["reliability", "ppca", *PEOPLE, "--n-splits", "5", "--out", "a.csv"], ["a.csv"]),
+        (
+            [
+                "analyze",
+                "labels",
+                "--show",
+                "dimensions",
+                *PEOPLE,
+                "--config",
+                "n_splits=5",
+                "--out",
+                "a.csv",
+            ],
+            ["a.csv"],
+        ),
         (
             ["reliability", "scores", *PEOPLE, "--method", "reml", "--out", "all"],
             ["all/scores.csv", "all/raters.csv"],

@@ -15,7 +15,7 @@ SCALE = ("--scale", "nominal:A,B,both,neither")
 
 
 def run(*arguments: str | Path, verb: str = "preference", code: int = 0) -> Done:
-    return run_here("evaluate", verb, *arguments, code=code)
+    return run_here("evaluate", *verb.split(), *arguments, code=code)
 
 
 def result(*arguments: str | Path, verb: str = "preference") -> dict[str, Any]:
@@ -80,19 +80,19 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
 def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
     file = write(tmp_path / "arena.csv", ("human", "large", "small"), items=60)
     options = ("--figures", tmp_path / "figures", "--out", tmp_path / "scale.csv")
-    found = result(file, *SCALE, *options, verb="preference-scale")["result"]
+    found = result(file, *SCALE, *options, verb="preference --show scale")["result"]
     assert [row["system"] for row in found["scale"]] == ["human", "large", "small"]
     assert len(found["pairs"]) == 3
     assert (tmp_path / "figures" / "preference_scale.png").stat().st_size > 0
     modelled = ("--ties", "davidson", "--position", "--target", "both")
-    text = run(file, *SCALE, *modelled, verb="preference-scale").stdout
+    text = run(file, *SCALE, *modelled, verb="preference --show scale").stdout
     assert "human is strongest" in text
     assert "left one is chosen" in text
     assert "about other items and other judges" in text
     pair = result(file, *SCALE, "--systems", "human,small")["result"]["shares"]
     assert [row["choice"] for row in pair[:2]] == ["human", "small"]
-    without = (file, *SCALE, "--target", "sample", "--model", "thurstone")
-    probit = result(*without, verb="preference-scale")["result"]
+    without = (file, *SCALE, "--target", "sample", "--config", "model=thurstone")
+    probit = result(*without, verb="preference --show scale")["result"]
     assert 0 < probit["scale"][0]["value"] < found["scale"][0]["value"]
     assert "systems to name two" in run(file, *SCALE, code=2).stderr
 
@@ -153,5 +153,5 @@ def test_the_published_counts_of_the_guide_are_real() -> None:
     rows = {" ".join(row.split()) for row in printed.splitlines()}
     assert {" ".join(row.split()) for row in shown.splitlines()} <= rows
     counts = "machine=91,human=233,both good=47,both bad=11"
-    printed = run(counts, "--sampled", "500", verb="preference-verdicts").stdout
+    printed = run(counts, "--sampled", "500", verb="preference --show verdicts").stdout
     assert " ".join(verdicts.split()) in " ".join(printed.split())

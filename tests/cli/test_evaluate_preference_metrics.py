@@ -1,4 +1,4 @@
-"""``affectlab evaluate preference-metrics`` and ``preference-verdicts``."""
+"""``affectlab evaluate preference-metrics`` and ``preference --show verdicts``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from tests.cli.command import Done, run_here
 
 SCALE = ("--scale", "nominal:A,B,both,neither")
+VERBS = {"metrics": ["preference-metrics"], "verdicts": ["preference", "--show", "verdicts"]}
 PUBLISHED = "machine=91,human=233,both good=47,both bad=11"
 
 
 def run(verb: str, *arguments: object, code: int = 0) -> Done:
-    return run_here("evaluate", f"preference-{verb}", *arguments, code=code)
+    return run_here("evaluate", *VERBS[verb], *arguments, code=code)
 
 
 def flat(text: str) -> str:

@@ -1,4 +1,4 @@
-"""``face-expressions expressions``, ``asymmetry``, ``score-histograms``, as a user runs them."""
+"""``face-expressions expressions``, run as a user runs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.pairs_data import NAMES, study
 
 
 def run(*arguments: object, verb: str = "expressions", code: int = 0) -> Done:
-    return run_here("face-expressions", verb, *arguments, code=code)
+    return run_here("face-expressions", *verb.split(), *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,10 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
     assert {row["of"] for row in found["effects"]} == {"actor", "role"}
     names = {path.stem for path in (tmp_path / "tables").iterdir()}
     assert {"pairs", "clusters", "priority", "elbow", "expressions", "effects"} <= names
-    tests = json.loads(run(*given, *to, verb="asymmetry").stdout)["result"]
+    tests = json.loads(run(*given, *to, verb="expressions --show asymmetry").stdout)["result"]
     assert {row["kind"] for row in tests["tests"]} == {"intra", "inter"}
     assert {row["expression"]: row["mirror"] for row in tests["sides"]}["Jaw Right"] == "Jaw Left"
-    run(*given, *to, verb="score-histograms")
+    run(*given, *to, verb="expressions --show histograms")
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
         f"{name}.{suffix}"
         for name in (
@@ -71,10 +71,12 @@ def test_what_is_printed(folder: Path) -> None:
     assert "mean over actors (score)" in plain.stdout
     assert "resampled" not in plain.stdout
     # So wide that no name is broken.
-    tests = run_here("face-expressions", "asymmetry", scores, width=100).stdout
+    tests = run_here(
+        "face-expressions", "expressions", "--show", "asymmetry", scores, width=100
+    ).stdout
     assert "right – left" in tests
     assert "Expressions: 2 right, 2 left and 2 symmetric." in tests
-    spread = " ".join(run(scores, verb="score-histograms").stdout.split())
+    spread = " ".join(run(scores, verb="expressions --show histograms").stdout.split())
     assert "Mean standard error" in spread
     assert "(standard errors as given)" in spread
 
@@ -94,11 +96,13 @@ def test_unscreened_ratings_are_told(folder: Path, tmp_path: Path) -> None:
 def test_sides_from_a_table(folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "sides.csv"
     table.write_text("right,left\nSmile,Frown\n")
-    given = run(folder / "scores.csv", "--sides", table, "--json", verb="asymmetry")
+    given = run(
+        folder / "scores.csv", "--sides", table, "--json", verb="expressions --show asymmetry"
+    )
     points = json.loads(given.stdout)["result"]["tests"]
     assert points[0]["n_first"] == points[0]["n_second"] == 40
     table.write_text("right,left\nSmile,Grin\n")
-    done = run(folder / "scores.csv", "--sides", table, verb="asymmetry", code=2)
+    done = run(folder / "scores.csv", "--sides", table, verb="expressions --show asymmetry", code=2)
     assert "unknown expression 'Grin'" in done.stderr
 
 
@@ -107,10 +111,10 @@ def test_expressions_without_sides_or_errors(folder: Path, tmp_path: Path) -> No
     scores = pl.read_csv(folder / "scores.csv").drop("se")
     names = {name: f"e{k}" for k, name in enumerate(NAMES)}
     scores.with_columns(pl.col("expression_a", "expression_b").replace(names)).write_csv(file)
-    done = run(file, verb="asymmetry", code=2)
+    done = run(file, verb="expressions --show asymmetry", code=2)
     assert "none is named with the word right or left" in " ".join(done.stderr.split())
     figures = tmp_path / "figures"
-    done = run(file, "--figures", figures, verb="score-histograms")
+    done = run(file, "--figures", figures, verb="expressions --show histograms")
     assert "scores have no standard errors" in done.stdout
     assert not (figures / "errors.png").exists()
 

@@ -1,4 +1,4 @@
-"""The verbs of ``affectlab analyze`` about just noticeable differences, from files to figures."""
+"""``affectlab face-expressions jnd`` and ``timing``, from files to figures."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def folder(tmp_path: Path) -> Path:
 def run(  # type: ignore[no-untyped-def]
     folder: Path,
     *more: object,
-    verb: str = "sampling-interval",
+    verb: str = "timing",
     file: str = "scores.csv",
     code: int = 0,
 ):
-    frames = () if verb in ("jnd-scores", "jnd-steps") else ("--frames", folder / "frames.csv")
-    given = ("face-expressions", verb, folder / file, *frames, "--n-boot", 100)
+    frames = () if verb in ("jnd", "jnd --show steps") else ("--frames", folder / "frames.csv")
+    given = ("face-expressions", *verb.split(), folder / file, *frames, "--n-boot", 100)
     return run_here(*given, *more, code=code, width=140)
 
 
@@ -51,17 +51,17 @@ def test_from_scores(folder: Path) -> None:
     assert found == pytest.approx([41, 51.25, 2050 / 29], abs=1e-6)
     interval = pl.read_csv(folder / "tables" / "groups.csv")
     assert interval["group"].to_list() == ["all", "ann", "ben"]
-    one = run(folder, verb="jnd-scores").stdout
+    one = run(folder, verb="jnd").stdout
     assert "1 JND is 20.50 in units of the score" in one
     assert "no interval: 3 sequences, expected 5 or more" in one
     assert "neutral" in one
-    assert "Additivity" not in run(folder, verb="jnd-steps").stdout
-    assert "shortest 41.0 ms" in run(folder, verb="jnd-times").stdout
+    assert "Additivity" not in run(folder, verb="jnd --show steps").stdout
+    assert "shortest 41.0 ms" in run(folder, verb="jnd --show times").stdout
 
 
 def test_what_happens_within_a_delay(folder: Path) -> None:
     """41, 51 and 71 ms: of three expressions one changes by less than 1 JND in 60 ms."""
-    out = run(folder, "--latency-ms", "20,60", verb="latency").stdout
+    out = run(folder, "--latency-ms", "20,60", verb="timing --show latency").stdout
     assert "100\u00a0% within 20 ms, 33\u00a0% within 60 ms" in out
     assert "Fewest for ben: 0\u00a0% within 60 ms." in out
 
@@ -93,7 +93,7 @@ def test_pairs_at_equal_steps_are_told(folder: Path) -> None:
         pl.col("role_a", "role_b").replace("near_peak", "step_2")
     )
     scores.write_csv(folder / "scores.csv")
-    for verb in ("sampling-interval", "jnd-scores"):
+    for verb in ("timing", "jnd"):
         notes = json.loads(run(folder, "--json", verb=verb).stdout)["result"]["notes"]
         assert any(one.startswith("3 pairs not used") for one in notes)
 
@@ -104,9 +104,9 @@ def test_a_given_jnd(folder: Path) -> None:
     assert "1 JND is 25.00 in units of the score, as given." in result["sentences"]
     assert result["groups"][0]["time_ms"] == pytest.approx(50)
     assert done.stderr == ""
-    latency = run(folder, "--latency-ms", 20, "--jnd", 25, "--json", verb="latency")
+    latency = run(folder, "--latency-ms", 20, "--jnd", 25, "--json", verb="timing --show latency")
     assert json.loads(latency.stdout)["result"]["latency"][0]["below"] == 1
-    steps = json.loads(run(folder, "--jnd", 25, "--json", verb="jnd-steps").stdout)["result"]
+    steps = json.loads(run(folder, "--jnd", 25, "--json", verb="jnd --show steps").stdout)["result"]
     assert [row["way"] for row in steps["estimates"]] == ["steps", "ends"]
 
 
@@ -134,7 +134,7 @@ def test_figures_and_strips(folder: Path) -> None:
     columns = ["stimulus", "actor", "expression", "frame", "file", "time_ms"]
     pl.DataFrame(films, schema=columns, orient="row").write_csv(folder / "candidates.csv")
     to = ("--figures", folder / "f", "--json")
-    done = run(folder, "--films", folder / "candidates.csv", *to, verb="jnd-strips")
+    done = run(folder, "--films", folder / "candidates.csv", *to, verb="jnd --show strips")
     strips = pl.DataFrame(json.loads(done.stdout)["result"]["strips"])
     # At 30 frames a second two steps take 67 ms: awe is the first that is not too soon.
     names = strips.select("actor", "expression").unique(maintain_order=True).rows()
@@ -143,7 +143,7 @@ def test_figures_and_strips(folder: Path) -> None:
     assert joy["since_ms"].to_list() == [0, 20, 40, 60, 80, 100]
     assert joy["is_first"].arg_max() == 3
     run(folder, *to)
-    run(folder, "--latency-ms", 20, *to, verb="latency")
+    run(folder, "--latency-ms", 20, *to, verb="timing --show latency")
     assert {file.name for file in (folder / "f").iterdir()} == {
         f"jnd_{one}.{kind}" for one in ("times", "latency", "strip") for kind in ("png", "svg")
     }
@@ -152,12 +152,12 @@ def test_figures_and_strips(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("verb", "more", "said"),
     [
-        ("sampling-interval", ("--jnd", "0"), "1 JND is 0 score units"),
-        ("latency", ("--latency-ms=-5",), "latency_ms -5"),
-        ("sampling-interval", ("--share", "2"), "share = 2.0"),
-        ("jnd-strips", ("--films", "nowhere"), "there is no such file or folder"),
-        ("sampling-interval", ("--figures", __file__), "is a file; expected a folder"),
-        ("sampling-interval", ("--stimuli", "none.csv"), "none.csv"),
+        ("timing", ("--jnd", "0"), "1 JND is 0 score units"),
+        ("timing --show latency", ("--latency-ms=-5",), "latency_ms -5"),
+        ("timing", ("--share", "2"), "share = 2.0"),
+        ("jnd --show strips", ("--films", "nowhere"), "there is no such file or folder"),
+        ("timing", ("--figures", __file__), "is a file; expected a folder"),
+        ("timing", ("--stimuli", "none.csv"), "none.csv"),
     ],
 )
 def test_hostile_options(folder: Path, verb: str, more: tuple[str, ...], said: str) -> None:
@@ -169,7 +169,7 @@ def test_hostile_options(folder: Path, verb: str, more: tuple[str, ...], said: s
 
 def test_hostile_files(folder: Path) -> None:
     scores = folder / "scores.csv"
-    bare = run_here("face-expressions", "sampling-interval", scores, code=2, width=140).stderr
+    bare = run_here("face-expressions", "timing", scores, code=2, width=140).stderr
     assert "--frames frames.csv" in bare
     frames = pl.read_csv(folder / "frames.csv")
     frames.drop("time_ms").write_csv(folder / "frames.csv")
@@ -181,6 +181,6 @@ def test_hostile_files(folder: Path) -> None:
     lacking.write_csv(scores)
     assert (
         "no sequence has a score for peak and neutral"
-        in run(folder, verb="jnd-steps", code=2).stderr
+        in run(folder, verb="jnd --show steps", code=2).stderr
     )
     assert "Sample every" in run(folder).stdout

@@ -1,4 +1,4 @@
-"""``face-expressions transition-ranges`` and ``transition-curves``, run as a user runs them."""
+"""``face-expressions transitions``, run as a user runs it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.cli.command import Done, run_here
 from tests.cli.pairs_data import NAMES, study
 
 
-def run(*arguments: object, verb: str = "transition-ranges", code: int = 0) -> Done:
-    return run_here("face-expressions", verb, *arguments, code=code)
+def run(*arguments: object, verb: str = "transitions", code: int = 0) -> Done:
+    return run_here("face-expressions", *verb.split(), *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +27,14 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
     to = ("--out", tmp_path / "tables", "--figures", tmp_path / "figures", "--json")
     content = json.loads(run(*given, *to).stdout)
     found = content["result"]
-    assert content["schema"] == "affectlab/face-expressions-transition-ranges/1"
+    assert content["schema"] == "affectlab/face-expressions-transitions/1"
     assert {row["expression"] for row in found["ranges"]} == set(NAMES)
     ranges = pl.read_csv(tmp_path / "tables" / "ranges.csv")
     assert ranges["median"].to_list() == pytest.approx([r["median"] for r in found["ranges"]])
     frames = ("--frames", folder / "frames.csv")
-    curves = json.loads(run(*given, *frames, *to, verb="transition-curves").stdout)["result"]
+    curves = json.loads(run(*given, *frames, *to, verb="transitions --show curves").stdout)[
+        "result"
+    ]
     assert len(curves["transitions"]) == 4 * 6
     assert max(row["x"] for row in curves["points"]) == 80
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
@@ -50,7 +52,7 @@ def test_scores_instead_of_ratings(folder: Path, tmp_path: Path) -> None:
     done = run(folder / "scores.csv")
     assert "6 expressions that all of 4 actors have." in done.stdout
     assert "Actors differ most in" in done.stdout
-    assert "Half left after" in run(folder / "scores.csv", verb="transition-curves").stdout
+    assert "Half left after" in run(folder / "scores.csv", verb="transitions --show curves").stdout
     bare = tmp_path / "bare.csv"
     scores = pl.read_csv(folder / "scores.csv")
     scores.select("stimulus", "value", "se").write_csv(bare)

@@ -53,8 +53,9 @@ def test_the_python_of_the_guide() -> None:
 
 def test_what_it_says_of_the_timid_model() -> None:
     done = run_here(
-        "reliability", "concordance", EXAMPLES / "people.csv", "--scale", "1-9",
-        "--models", EXAMPLES / "models.csv", width=200,
-    )  # fmt: skip
+        *("reliability", "agreement", "--method", "concordance"),
+        *(EXAMPLES / "people.csv", "--scale", "1-9", "--models", EXAMPLES / "models.csv"),
+        width=200,
+    )
     *_, row = (line.split() for line in done.stdout.splitlines() if "valence  timid" in line)
     assert row[-5] == "0.523", row

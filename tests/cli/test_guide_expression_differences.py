@@ -37,4 +37,4 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         run_here(*shlex.split(line)[1:])
     drawn = {path.stem for path in (tmp_path / "figures").iterdir()}
     for name in re.findall(r"`((?:expression|scores|errors|transition)_?\w*)`", text):
-        assert name in drawn | {"expressions"}, name
+        assert name in drawn | {"expressions", "transitions"}, name

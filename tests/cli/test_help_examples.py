@@ -16,8 +16,7 @@ from tests.cli.command import run_here
 from tests.cli.heads_data import write_embeddings, write_ratings
 from tests.cli.pairs_data import study as study_of_pairs
 
-from affectlab.cli.operations import Declared
-from affectlab.cli.tree import TREE, Branch, verbs
+from affectlab.cli.tree import find_verb, verbs
 from affectlab.simulate import draw_face
 from affectlab.taxonomy import Taxonomy
 
@@ -45,27 +44,26 @@ ELSEWHERE = {
     "doctor": "minutes to import all libraries; tests/cli/test_doctor.py imports some",
     "study serve": "runs until it is interrupted; tests/study serve studies",
     "study pay": "an account at a platform; tests/study pay at a local server",
-    "face-expressions jnd-strips": "films of the pairs; test_face_expressions_jnd.py films some",
+    "face-expressions jnd --show strips": "films; test_face_expressions_jnd.py films some",
     "study erase": "the pseudonym of someone who took part",
-    "study bonus": "an account at a platform; tests/study pay at a local server",
 }
 """What an example needs that is not made here; tests of the verb run it against small things."""
 WRITES = ("--out", "-o", "--kept", "--figures", "--report", "--page")
 
 
-def _declared() -> dict[str, Declared]:
+def _examples() -> dict[str, tuple[str, str]]:
+    """Give verbs and their examples; the second and third of a verb with the choice in its name."""
     found = {}
     for words in verbs():
-        one: object = TREE
-        for word in words:
-            assert isinstance(one, Branch)
-            one = one.verbs[word]
-        if isinstance(one, Declared):
-            found[" ".join(words)] = one
+        verb = find_verb(words)
+        assert verb is not None
+        for number, example in enumerate(verb.examples):
+            choice = f" {' '.join(example.split()[-2:])}" if number else ""
+            found[" ".join(words) + choice] = (" ".join(words), example)
     return found
 
 
-DECLARED = _declared()
+CASES = _examples()
 
 
 def _people(path: Path, n: int = 30, raters: int = 6, seed: int = 0) -> None:
@@ -178,7 +176,7 @@ def _comments(path: Path) -> None:
 
 def _review(path: Path) -> None:
     _texts(path.parent / "texts.csv")
-    run_here("stimuli", "taxonomy", "build", path.parent / "texts.csv", "--out", path.parent)
+    run_here("taxonomy", "build", path.parent / "texts.csv", "--out", path.parent)
 
 
 def _faces_in_pairs(path: Path) -> None:
@@ -311,10 +309,7 @@ def _intended(path: Path) -> None:
 
 OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     **dict.fromkeys(
-        (
-            *("evaluate classification", "evaluate compare", "evaluate soft-labels"),
-            "evaluate disagreement",
-        ),
+        (*("evaluate classification", "evaluate compare", "evaluate soft-labels"),),
         _MIKELS,
     ),
     "evaluate recognition": {**_MIKELS, "people.csv": _intended},
@@ -323,7 +318,7 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     "train heads": {"ratings.csv": _heads},
     "evaluate difference": {"ratings.csv": _differences},
     "stimuli captions": {"pairs.csv": _captions},
-    "stimuli taxonomy revise": {"pilot.csv": _choices},
+    "taxonomy revise": {"pilot.csv": _choices},
     "study golden": {"my-study.toml": _piloted},
     "study approve": {"my-study.toml": _answered},
     "study reject": {"my-study.toml": _answered},
@@ -331,23 +326,25 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
 """Files of the same name that hold something else for a verb."""
 
 
-def _makers(verb: str) -> dict[str, Callable[[Path], None]]:
+def _makers(name: str) -> dict[str, Callable[[Path], None]]:
+    verb, example = CASES[name]
     makers = dict(FILES)
-    if "pairs.csv" in DECLARED[verb].example and verb.startswith("face-expressions"):
+    if "pairs.csv" in example and verb.startswith("face-expressions"):
         makers["ratings.csv"] = _pairs
     if verb == "study init":
         del makers["my-study.toml"]
     return makers | dict(OTHERS.get(verb, {}))
 
 
-@pytest.mark.parametrize("verb", [verb for verb in DECLARED if verb not in ELSEWHERE])
-def test_the_example_runs(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ELSEWHERE])
+def test_the_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "desk"
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.stdin", io.StringIO("a long password of hers\n" * 2))
-    given = shlex.split(DECLARED[verb].example)
-    makers = _makers(verb)
+    verb, example = CASES[name]
+    given = shlex.split(example)
+    makers = _makers(name)
     for before, token in zip(["", *given], given, strict=False):
         if token in makers and before not in WRITES and not (folder / token).exists():
             (folder / token).parent.mkdir(parents=True, exist_ok=True)
@@ -358,4 +355,4 @@ def test_the_example_runs(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_is_left_out_is_a_verb() -> None:
-    assert {" ".join(words) for words in verbs()} >= set(ELSEWHERE)
+    assert set(CASES) >= set(ELSEWHERE)

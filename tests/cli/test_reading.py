@@ -33,7 +33,8 @@ def test_a_sentence_names_options_to_users_and_parameters_to_programs(
     file = tmp_path / "r.csv"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     refused = case != "scale"
-    done = run_here("ratings", "summary", file, *given, code=2 if refused else 0, width=500)
+    verb = ("reliability", "agreement") if refused else ("ratings", "describe")
+    done = run_here(*verb, file, *given, code=2 if refused else 0, width=500)
     typed = FLAG.get(name, f"--{name} ")
     said = done.stderr if refused else done.stdout
     assert typed in said
@@ -50,7 +51,7 @@ def test_a_sentence_names_options_to_users_and_parameters_to_programs(
 def test_no_column_is_proposed_as_the_rater(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     file.write_text("image,trial_date,value\na,monday,1\n")
-    said = run_here("ratings", "summary", file, code=2, width=500).stderr
+    said = run_here("ratings", "describe", file, code=2, width=500).stderr
     assert "--columns rater=NAME" in said
     assert "rater=trial_date" not in said
 
@@ -58,10 +59,10 @@ def test_no_column_is_proposed_as_the_rater(tmp_path: Path) -> None:
 def test_what_is_proposed_can_be_typed(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     file.write_text("image,rater,value\na,x,0.5\na,y,47\n")
-    said = run_here("ratings", "summary", file, width=500).stdout
+    said = run_here("ratings", "describe", file, width=500).stdout
     proposed = re.search(r"for example with (--scale .*?)\.", said)
     assert proposed is not None
-    run_here("ratings", "summary", file, *shlex.split(proposed[1]))
+    run_here("ratings", "describe", file, *shlex.split(proposed[1]))
 
 
 @pytest.mark.parametrize(
@@ -76,14 +77,14 @@ def test_what_is_proposed_can_be_typed(tmp_path: Path) -> None:
 def test_a_value_may_begin_with_a_minus(given: tuple[str, ...], tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     file.write_text("image,rater,value\na,x,-1\na,y,0.5\n")
-    said = run_here("ratings", "summary", file, *given).stdout
+    said = run_here("ratings", "describe", file, *given).stdout
     assert "interval -1 to 1" in said
 
 
 def test_an_option_is_no_value_of_another(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     file.write_text("image,rater,value\na,x,-1\na,y,0.5\n")
-    said = run_here("ratings", "summary", file, "--scale", "--json", code=2).stderr
+    said = run_here("ratings", "describe", file, "--scale", "--json", code=2).stderr
     assert "--scale requires an argument" in said
 
 

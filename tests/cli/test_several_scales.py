@@ -34,12 +34,12 @@ def test_long_and_wide_files_are_read_alike(file: Path, tmp_path: Path) -> None:
     survey(12, 20).write_csv(wide)
     shown = []
     for arguments in ([file], [wide, "--wide", "labels"]):
-        found = run_here("ratings", "summary", *arguments, "--scale", TEXT, "--json")
-        shown.append(json.loads(found.stdout)["result"])
+        found = run_here("ratings", "describe", *arguments, "--scale", TEXT, "--json")
+        shown.append(json.loads(found.stdout)["result"]["summary"])
     assert list(shown[0]["scales"]) == list(SCALES)
     assert shown[0]["scales"] == shown[1]["scales"]
     assert shown[0]["n_ratings"] == shown[1]["n_ratings"]
-    table = run_here("ratings", "summary", file, "--scale", TEXT).stdout
+    table = run_here("ratings", "describe", file, "--scale", TEXT).stdout
     assert re.search(r"scale +ordinal 1 to 9, step 1 \(arousal\)", table)
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import run_here
 
 from affectlab.cli.manifest import Parameter, read_signature
-from affectlab.cli.operations import Operation
+from affectlab.cli.operations import Choice, Command
 from affectlab.cli.parameters import arguments_of
 from affectlab.cli.tree import TREE, Branch, Verb, find_verb, make_parser, verbs
 from affectlab.core.errors import InputError
@@ -82,6 +82,10 @@ def test_every_verb_and_option_of_old_leads_somewhere() -> None:
             found = verb.options.get(name)
             if found is None or found.is_rare != ("--config" in words):
                 lost.append(row)
+            elif isinstance(verb, Choice) and verb.flag in words[:-1]:
+                chosen = words[words.index(verb.flag) + 1]
+                if chosen not in verb.having(name):
+                    lost.append(row)
     assert lost == []
 
 
@@ -98,7 +102,49 @@ def test_a_verb_has_at_most_twelve_options_of_its_own(place: tuple[str, ...]) ->
 
 
 def _by_name(verb: Verb, parameter: Parameter) -> bool:
-    return parameter.by_name or isinstance(verb, Operation)
+    return parameter.by_name or not isinstance(verb, Command)
+
+
+CHOICES = [place for place in VERBS if isinstance(find_verb(place), Choice)]
+
+
+@pytest.mark.parametrize("place", CHOICES, ids=" ".join)
+def test_an_option_means_the_same_whatever_is_chosen(place: tuple[str, ...]) -> None:
+    verb = find_verb(place)
+    assert isinstance(verb, Choice)
+    for name in verb.options:
+        parts = [one.options[name] for one in verb.operations if name in one.options]
+        assert len({one.kinds[0] for one in parts}) <= 1, name
+        text = _help(*place)
+    assert all(f"{verb.flag} {names[0]}" in text for names in verb.operations.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("jnd", "--films", "x"), "--films is for --show strips, not --show scores"),
+        (("jnd", "--show", "times"), "--show times: expected --frames, too"),
+        (("jnd", "--config", "rate_hz=5"), "--rate-hz is for --show strips, not --show scores"),
+    ],
+)
+def test_an_option_that_is_for_another_choice_is_refused(
+    words: tuple[str, ...], sentence: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text("stimulus,value,kind,actor,expression_a,role_a,expression_b,role_b\n")
+    verb, *given = words
+    assert sentence in run_here("face-expressions", verb, file, *given, code=2).stderr
+
+
+def test_models_counts_and_all_belong_to_some_choices(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("stimulus,rater,value\na,x,1\na,y,2\nb,x,1\nb,y,1\n", encoding="utf-8")
+    said = run_here("reliability", "agreement", file, "--models", file, code=2).stderr
+    assert "--models is for --method concordance, not --method coefficients" in said
+    said = run_here("analyze", "labels", file, "--all", code=2).stderr
+    assert "--all is for --show dimensions, not --show correlations" in said
+    said = run_here("evaluate", "preference", "a=1,b=2", "--show", "scale", code=2).stderr
+    assert "--show scale needs ratings" in said
 
 
 def test_an_option_that_is_rarely_needed_is_set_with_config(tmp_path: Path) -> None:
@@ -131,7 +177,7 @@ def test_a_heading_begins_at_a_verb_and_the_first_at_the_first() -> None:
         (("dmeo",), 'Unknown command "dmeo". Did you mean "demo"?'),
         (("rate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
         (("taxonomy", "show", "mikels", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
-        (("taxonomy", "check"), "affectlab taxonomy check --help"),
+        (("taxonomy", "build"), "affectlab taxonomy build --help"),
         (("study", "init", "x.toml", "--sample", "-3"), "--sample"),
         (("analyze", "words", "x.csv", "--criterion", "hlm"), '"holm"'),
     ],

@@ -49,10 +49,10 @@ def test_version() -> None:
     assert run_apart("--version").stdout == f"affectlab {__version__}\n"
 
 
-def test_summary(ratings: Path, raters: Path) -> None:
-    content = result("ratings", "summary", ratings, "--scale", "0-7", "--raters", raters)
-    found = content["result"]
-    assert content["schema"] == "affectlab/ratings-summary/1"
+def test_what_a_file_holds(ratings: Path, raters: Path) -> None:
+    content = result("ratings", "describe", ratings, "--scale", "0-7", "--raters", raters)
+    found = content["result"]["summary"]
+    assert content["schema"] == "affectlab/ratings-describe/1"
     assert (found["n_ratings"], found["n_stimuli"], found["n_raters"], found["n_labels"]) == (
         36,
         6,
@@ -62,16 +62,17 @@ def test_summary(ratings: Path, raters: Path) -> None:
     assert set(found["scales"].values()) == {"ordinal 0 to 7, step 1"}
     assert found["set_aside"] == []
     assert found["rater_kinds"] == {"human": 2, "model": 1}
-    text = run("ratings", "summary", ratings, "--scale", "0-7").stdout
+    text = run("ratings", "describe", ratings, "--scale", "0-7").stdout
     assert "36" in text
     assert "ordinal 0 to 7" in text
 
 
 def test_inferred_scale_is_a_note_and_quiet_silences_it(ratings: Path) -> None:
-    assert "note:" in run("ratings", "check", ratings).stderr
-    assert "note:" not in run("ratings", "check", ratings, "--quiet").stderr
-    assert "inferred" in run("ratings", "summary", ratings).stdout
-    assert any("inferred" in text for text in result("ratings", "summary", ratings)["warnings"])
+    convert = ("ratings", "convert", ratings, "--out", ratings.with_name("again.csv"))
+    assert "note:" in run(*convert).stderr
+    assert "note:" not in run(*convert, "--quiet").stderr
+    assert "inferred" in run("ratings", "describe", ratings).stdout
+    assert any("inferred" in text for text in result("ratings", "describe", ratings)["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,9 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 ) -> None:
     file = tmp_path / "bad.csv"
     file.write_text(content, encoding="utf-8")
-    done = run("ratings", "summary", file, *options, code=2)
+    done = run("reliability", "agreement", file, *options, code=2)
     assert done.stdout == ""
+    assert run("ratings", "describe", file, *options, code=2).stderr == done.stderr
     assert done.stderr.startswith("affectlab: ")
     assert done.stderr.count("\n") == 1
     for word in words:
@@ -109,23 +111,25 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 def test_check_counts_what_it_sets_aside(tmp_path: Path) -> None:
     file = tmp_path / "some.csv"
     file.write_text("stimulus,rater,value\na,r,1\nb,r,99\nc,r,\n", encoding="utf-8")
-    content = result("ratings", "check", file, "--scale", "0-7", "--set-aside", code=1)
-    assert content["result"]["n_ratings"] == 1
-    aside = {(part["unit"], part["reason"]): part for part in content["result"]["set_aside"]}
+    content = result("ratings", "describe", file, "--scale", "0-7", "--set-aside", code=1)
+    summary = content["result"]["summary"]
+    assert summary["n_ratings"] == 1
+    aside = {(part["unit"], part["reason"]): part for part in summary["set_aside"]}
     assert sum(part["count"] for (unit, _), part in aside.items() if unit == "row") == 2
     assert aside["stimulus", "without any answer that can be used"]["places"] == ["b", "c"]
-    said = run("ratings", "check", file, "--scale", "0-7", "--set-aside", code=1).stdout
-    assert "1 answer can be used; 2 rows were set aside." in said
+    said = run("ratings", "describe", file, "--scale", "0-7", "--set-aside", code=1).stdout
+    assert "1 answer" in said
+    assert "line 3" in said
     good = tmp_path / "good.csv"
     good.write_text("stimulus,rater,value\na,r,1\n", encoding="utf-8")
-    assert "nothing was set aside" in run("ratings", "check", good, "--scale", "0-7").stdout
+    run("ratings", "describe", good, "--scale", "0-7", "--set-aside")
 
 
 def test_wide_files(tmp_path: Path) -> None:
     file = tmp_path / "wide.csv"
     file.write_text("item,anna,ben\n007,1,2\n1e5,3,\n", encoding="utf-8")
     for wide in (["--wide"], ["--wide", "raters"]):
-        found = result("ratings", "summary", file, *wide, "--scale", "0-7")["result"]
+        found = result("ratings", "describe", file, *wide, "--scale", "0-7")["result"]["summary"]
         assert (found["n_ratings"], found["n_stimuli"], found["n_raters"]) == (3, 2, 2)
 
 
@@ -164,7 +168,7 @@ def test_taxonomies(tmp_path: Path) -> None:
     assert "did you mean 'mikels'" in run("taxonomy", "show", "mikel", code=2).stderr
     bad = tmp_path / "bad.toml"
     bad.write_text("name = 'bad'\n", encoding="utf-8")
-    assert str(bad) in run("taxonomy", "check", bad, code=2).stderr
+    assert str(bad) in run("taxonomy", "show", bad, code=2).stderr
 
 
 def test_report_writes_what_it_says(ratings: Path, raters: Path, tmp_path: Path) -> None:
@@ -180,7 +184,7 @@ def test_report_writes_what_it_says(ratings: Path, raters: Path, tmp_path: Path)
 @pytest.mark.data
 def test_published_file_is_recognised(shared_data: Path) -> None:
     file = shared_data / "emonet_face" / "binary.csv"
-    found = result("ratings", "summary", file)["result"]
+    found = result("ratings", "describe", file)["result"]["summary"]
     assert (found["n_ratings"], found["n_stimuli"], found["n_raters"], found["n_labels"]) == (
         65686,
         19999,
@@ -207,7 +211,9 @@ def test_categories_and_who_is_right(tmp_path: Path) -> None:
     file.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
     arguments = (
         "reliability",
-        "categories",
+        "scores",
+        "--method",
+        "dawid-skene",
         file,
         "--scale",
         "nominal:joy,fear",
@@ -229,12 +235,12 @@ def test_names_are_neither_markup_nor_control_codes(tmp_path: Path) -> None:
         for rater in ("[bold]a[/bold]", "b\x1b]0;x\x07"):
             rows += [f"s{item},{rater},{name},{(item + number) % 8}" for item in range(4)]
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    for verb in (["ratings", "summary"], ["reliability", "agreement"], ["reliability", "scores"]):
+    for verb in (["ratings", "describe"], ["reliability", "agreement"], ["reliability", "scores"]):
         text = run(*verb, file, "--scale", "0-7").stdout
         assert "\x1b" not in text
         assert "[red]x[/red]" in text
         assert ":smile:" in text
-    wrong = run("ratings", "summary", file, "--taxonomy", "ekman", code=2).stderr
+    wrong = run("ratings", "describe", file, "--taxonomy", "ekman", code=2).stderr
     assert "\x1b" not in wrong
 
 
@@ -318,16 +324,33 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_split_half(study: Path) -> None:
-    content = result("reliability", "split-half", study, "--n-splits", "5", "--scorer", "mean")
+    content = result(
+        "reliability",
+        "agreement",
+        "--method",
+        "split-half",
+        study,
+        "--n-splits",
+        "5",
+        "--config",
+        "scorer=mean",
+    )
     rows = content["result"]["split_half"]
     assert len(rows) == 8
     assert all(abs(row["value"]) < abs(row["corrected"]) <= 1 for row in rows)
-    assert "corrected" in run("reliability", "split-half", study, "--n-splits", "2").stdout
+    assert (
+        "corrected"
+        in run(
+            "reliability", "agreement", "--method", "split-half", study, "--n-splits", "2"
+        ).stdout
+    )
 
 
 def test_ppca(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "ppca"
-    found = result("reliability", "ppca", study, "--n-splits", "2", "--out", to)["result"]
+    found = result(
+        "analyze", "labels", "--show", "dimensions", study, "--config", "n_splits=2", "--out", to
+    )["result"]
     assert len(found["components"]) == 8
     assert len((to / "loadings.csv").read_text().splitlines()) == 1 + 8
 
@@ -369,9 +392,11 @@ def test_golden_items_are_what_screening_compares_with(study: Path, tmp_path: Pa
 
 
 def test_duplicates_are_named(copied: Path) -> None:
-    (pair,) = result("reliability", "duplicates", copied)["result"]["duplicates"]
+    (pair,) = result("reliability", "screen", "--find", "duplicates", copied)["result"][
+        "duplicates"
+    ]
     assert (pair["rater"], pair["other"]) == ("bob", "fay")
-    without = run("reliability", "duplicates", copied, "--quiet").stdout
+    without = run("reliability", "screen", "--find", "duplicates", copied, "--quiet").stdout
     assert without.startswith("1 of 15 pairs of raters answer alike")
 
 
@@ -421,13 +446,13 @@ def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> N
     assert {(row["n_items"], row["n_ratings"]) for row in found} == {(40, 132)}
     assert {row["target"] for row in found} == {"both"}
     assert all("jackknife over stimuli and raters" in row["method"] for row in found)
-    listwise = result(*options, "--missing", "listwise")
+    listwise = result(*options, "--config", "missing=listwise")
     assert {row["n_items"] for row in listwise["result"]["intraclass_correlation"]} == {6}
     said = "34 of 40 stimuli lack a rater and are left out"
     assert any(said in note for note in listwise["result"]["notes"])
-    done = run(*options, "--missing", "listwise")
+    done = run(*options, "--config", "missing=listwise")
     assert said in " ".join(done.stdout.split())
-    assert "only --more shows" in run(*options[:-1], "--missing", "listwise", code=2).stderr
+    assert "only --more shows" in run(*options[:-1], "--config", "missing=listwise", code=2).stderr
 
 
 def test_agreement_in_full(study: Path, tmp_path: Path) -> None:

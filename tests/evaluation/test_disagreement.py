@@ -210,7 +210,9 @@ def test_files(tmp_path: Path) -> None:
     assert measured(read, found) == measured(ratings, net)
     done = run_here(
         "evaluate",
-        "disagreement",
+        "soft-labels",
+        "--show",
+        "lewidi",
         tmp_path / "people.csv",
         "--scale",
         "binary",

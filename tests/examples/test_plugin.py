@@ -189,7 +189,7 @@ def _sentence(group: str) -> str:
     [
         ("taxonomies", ("taxonomy", "show", "hail")),
         ("recipes", ("reproduce", "hail", "--simulate")),
-        ("formats", ("ratings", "summary", PLUGIN / "data" / "answers.csv", "--format", "hail")),
+        ("formats", ("ratings", "describe", PLUGIN / "data" / "answers.csv", "--format", "hail")),
         (
             "raters",
             ("rate", "others", EXAMPLES / "study-pictures", "--rater", "hail", "--out", "x"),

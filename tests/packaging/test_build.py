@@ -260,7 +260,10 @@ def test_without_extras_ratings_are_read_and_judged(empty: Path) -> None:
     found = json.loads(_run(empty, "reliability", "agreement", *arguments).stdout)
     assert found["result"]
     assert (
-        json.loads(_run(empty, "ratings", "summary", *arguments).stdout)["result"]["n_raters"] == 4
+        json.loads(_run(empty, "ratings", "describe", *arguments).stdout)["result"]["summary"][
+            "n_raters"
+        ]
+        == 4
     )
 
 

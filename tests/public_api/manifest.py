@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from tests.public_api.source import defined_in
 
 from affectlab.cli.manifest import MANIFEST, OptionsOf
-from affectlab.cli.tree import TREE, Branch, Verb
+from affectlab.cli.tree import declared
 from affectlab.core.types import Rare
 
 __all__ = ["manifest", "manifest_text", "write_manifest"]
@@ -31,7 +31,7 @@ _ROLE = re.compile(r":\w+(?::\w+)?:`~?(?:[\w.]*\.)?([^`]+)`")
 
 def manifest() -> dict[str, Any]:
     """Give the entries of all functions behind verbs, by place."""
-    places = sorted({_READING, *(verb.place for verb in _verbs(TREE))})
+    places = sorted({_READING, *(one.place for one in declared())})
     return {place: _entry(place) for place in places}
 
 
@@ -55,14 +55,6 @@ def write_manifest() -> bool:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _verbs(branch: Branch) -> Iterator[Verb]:
-    for one in branch.verbs.values():
-        if isinstance(one, Branch):
-            yield from _verbs(one)
-        else:
-            yield one
 
 
 def _entry(place: str) -> dict[str, Any]:

@@ -177,5 +177,4 @@ def test_options_are_named_like_parameters() -> None:
         for entry, value in command_entries().items()
         if entry.endswith(" --n-boot") and "=" in value
     }
-    # Shares of votes have intervals by formula.
-    assert defaults == {"value = 1000", "value = 0"}
+    assert defaults == {"value = 1000"}

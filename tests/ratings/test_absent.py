@@ -84,7 +84,7 @@ def test_every_format_declares_its_meaning() -> None:
     assert all(entry.absent in ("zero", "missing") for entry in list_formats())
 
 
-@pytest.mark.parametrize("verb", [("ratings", "summary"), ("reliability", "agreement")])
+@pytest.mark.parametrize("verb", [("ratings", "describe"), ("reliability", "agreement")])
 def test_the_option_of_every_verb_that_reads(verb: tuple[str, str], listed: Path) -> None:
     options = ("--scale", "0-7", "--json")
     found = [
@@ -92,7 +92,8 @@ def test_the_option_of_every_verb_that_reads(verb: tuple[str, str], listed: Path
         for more in ((), ("--absent", "zero"), ("--absent", "missing"))
     ]
     assert found[0] != found[1]
-    if verb[1] == "summary":
+    if verb[1] == "describe":
+        found = [one["summary"] for one in found]
         assert [one["n_ratings"] for one in found] == [5, 8, 5]
         (filled,) = found[1]["history"]
         assert (filled["kind"], filled["facts"]["n"]) == ("filled", 3)

@@ -59,11 +59,11 @@ def test_one_known_name_in_any_language_decides(
 
 def test_the_command_stands_on_a_line_of_its_own_and_runs(tmp_path: Path) -> None:
     file = crossed(tmp_path, "k1", "k2")
-    said = run_here("ratings", "check", file, code=2).stderr.splitlines()
+    said = run_here("reliability", "agreement", file, code=2).stderr.splitlines()
     command = f"affectlab report {file} --columns stimulus=k2,rater=k1,value=points"
     assert said[2:4] == ["  5 stimuli x 4 raters, answers 1 to 7:", f"    {command}"]
-    assert command in run_here("ratings", "describe", file, width=40).stdout
-    assert "20 answers" in run_here("ratings", "check", file, *command.split()[3:]).stdout
+    assert command in run_here("ratings", "describe", file, code=2, width=40).stdout
+    assert "20 answers" in run_here("ratings", "describe", file, *command.split()[3:]).stdout
 
 
 def test_what_the_user_says_is_kept_and_not_contradicted(tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def test_no_answers_have_no_rows():
 def test_the_verb_prints_them(tmp_path, ratings):
     file = tmp_path / "ratings.csv"
     ratings.write(file)
-    told = json.loads(run_here("ratings", "summary", file, "--json").stdout)["result"]
+    told = json.loads(run_here("ratings", "describe", file, "--json").stdout)["result"]["summary"]
     assert [row["n"] for row in told["descriptives"]] == [5, 4]
-    printed = run_here("ratings", "summary", file).stdout
+    printed = run_here("ratings", "describe", file).stdout
     assert "Answers by label." in printed
     assert "Most frequent" in printed

@@ -516,17 +516,17 @@ def test_the_verb(
     assert "describes the rater" in said.out
     assert "Guessed: columns of numbers hold ratings" in said.err + said.out
     assert max(map(len, said.out.replace(str(tmp_path), "").splitlines())) <= 80
-    assert run("ratings", "summary", file, "--mapping", mapping, "--json") == 0
+    assert run("ratings", "describe", file, "--mapping", mapping, "--json") == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["result"]["labels"] == ["valence"]
+    assert summary["result"]["summary"]["labels"] == ["valence"]
     content = io.TextIOWrapper(io.BytesIO(TEXTS.encode()))
     monkeypatch.setattr(sys, "stdin", content)
-    assert run("ratings", "summary", "-", "--json") == 0
-    summary = json.loads(capsys.readouterr().out)
-    assert (summary["result"]["n_ratings"], summary["result"]["source"]) == (4, "standard input")
+    assert run("ratings", "describe", "-", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)["result"]["summary"]
+    assert (summary["n_ratings"], summary["source"]) == (4, "standard input")
     file.write_text("clip,rater,value\na,x,1\na,y,-99\nb,x,3\n")
-    assert run("ratings", "summary", file, "--missing-codes", "-99", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["result"]["n_ratings"] == 2
+    assert run("ratings", "describe", file, "--missing-codes", "-99", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["result"]["summary"]["n_ratings"] == 2
 
 
 def test_several_labels_without_any_answer_are_said() -> None:

@@ -277,7 +277,7 @@ def test_spss_syntax_is_read(tmp_path: Path, ratings: Ratings) -> None:
 def test_the_verb(tmp_path: Path, ratings: Ratings, capsys: pytest.CaptureFixture[str]) -> None:
     file = ratings.write(tmp_path / "ratings.csv")
     with pytest.raises(SystemExit, match="0"):
-        main(["ratings", "export", str(file), "wide", "--out", str(tmp_path / "out")])
+        main(["ratings", "convert", str(file), "--as", "wide", "--out", str(tmp_path / "out")])
     said = capsys.readouterr().out
     assert "answers.csv, answers.csv.mapping.toml, codebook.csv, read.R, read.sps" in " ".join(
         said.split()

@@ -213,8 +213,16 @@ def test_the_verb(tmp_path: Path) -> None:
     people.write(tmp_path / "people.csv")
     model.write(tmp_path / "model.csv")
     files = (tmp_path / "people.csv", "--scale=-9-9 interval", "--models", tmp_path / "model.csv")
-    run_here("reliability", "concordance", *files, "--figures", tmp_path / "figures")
-    done = run_here("reliability", "concordance", *files, "--json")
+    run_here(
+        "reliability",
+        "agreement",
+        "--method",
+        "concordance",
+        *files,
+        "--figures",
+        tmp_path / "figures",
+    )
+    done = run_here("reliability", "agreement", "--method", "concordance", *files, "--json")
     rows = json.loads(done.stdout)["result"]["raters"]
     wanted = concordance(people, model).to_dict()["raters"]
     assert [row["rater"] for row in rows] == [row["rater"] for row in wanted]

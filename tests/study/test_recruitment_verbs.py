@@ -76,7 +76,7 @@ def test_a_bonus_of_ones_own(make_study: Maker, begin: Begin, platform: Prolific
     session = take_part(store, begin, platform, "a")
     given = ("--session", session, "--amount", "0.25", "--name", "thanks")
     for _ in range(2):
-        said = run("bonus", store.study.path, *given, **asking(platform)).stdout
+        said = run("pay", store.study.path, "--bonus", *given, **asking(platform)).stdout
     assert "1 session: 1 done before." in said
     assert "0.00 USD paid now" in said
     assert platform.paid == {"sa": [25]}
@@ -85,7 +85,7 @@ def test_a_bonus_of_ones_own(make_study: Maker, begin: Begin, platform: Prolific
 def test_a_study_without_bonuses(make_study: Maker, begin: Begin, platform: Prolific) -> None:
     store = make_study(STUDY)
     take_part(store, begin, platform, "a")
-    said = run("bonus", store.study.path, **asking(platform)).stdout
+    said = run("pay", store.study.path, "--bonus", **asking(platform)).stdout
     assert "There is nothing to send." in said
     assert platform.asked == []
 
@@ -97,7 +97,7 @@ def test_a_study_without_bonuses(make_study: Maker, begin: Begin, platform: Prol
         (("approve", "99"), "There is no session 99."),
         (("reject", "1", "--reason", "bad"), "participants read it"),
         (("pay",), "PROLIFIC_TOKEN"),
-        (("bonus", "--session", "1"), "--session, --amount and --name belong together"),
+        (("pay", "--session", "1"), "--bonus, --session, --amount and --name belong together"),
         (("golden",), "the pilot has no answers yet"),
     ],
 )

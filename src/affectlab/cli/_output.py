@@ -31,7 +31,7 @@ class Output:
     Parameters
     ----------
     verb
-        Name of the verb with its group, for example ``"ratings summary"``.
+        Name of the verb with its group, for example ``"ratings describe"``.
     as_json
         Print one JSON object and nothing else on standard output.
     quiet

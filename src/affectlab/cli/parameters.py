@@ -48,6 +48,7 @@ _OFFERS = {
 _FLAGS = {
     "everyone": ("--all",),
     "everything": ("--all",),
+    "form": ("--as",),
     "listed": ("--list",),
     "n": ("--n", "-n"),
     "settings": ("--set",),
@@ -246,14 +247,15 @@ def as_switch(parameter: manifest.Parameter) -> manifest.Parameter:
     return replace(parameter, kinds=(bool,), default=False, help=told)
 
 
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def flag_of(name: str) -> str:
+    """Write an option as the command line has it."""
+    return _FLAGS.get(name, (f"--{name.replace('_', '-')}",))[0]
 
 
 def _names(name: str, parameter: manifest.Parameter) -> tuple[str, ...]:
     if name in _FLAGS:
         return _FLAGS[name]
-    flag = _flag(name)
+    flag = flag_of(name)
     # A switch that is on can be turned off.
     is_on = bool in parameter.kinds and parameter.default is not False
     return (f"{flag}/--no-{flag[2:]}",) if is_on else (flag,)
@@ -283,11 +285,25 @@ def arguments_of(
         TOML files with more of them, or single ones as ``name=value``, the last one first; what the
         command line gives by name comes before.
     """
+    return assembled(asked_of(given, options, config), options)
+
+
+def asked_of(
+    given: Mapping[str, Any],
+    options: Mapping[str, manifest.Parameter],
+    config: Sequence[str] | None,
+) -> dict[str, Any]:
+    """Give by name of the option what was asked for; see :func:`arguments_of`."""
     asked = {
         name: _as_python(value, options[name]) for name, value in given.items() if value is not None
     }
-    if config:
-        asked = {**_read_config(config, options), **asked}
+    return {**_read_config(config, options), **asked} if config else asked
+
+
+def assembled(
+    asked: Mapping[str, Any], options: Mapping[str, manifest.Parameter]
+) -> dict[str, Any]:
+    """Give the arguments of a function, with objects of settings made from their fields."""
     found: dict[str, Any] = {}
     settings: dict[tuple[str, str], dict[str, Any]] = {
         one.part_of: {} for one in options.values() if one.part_of is not None
@@ -346,7 +362,7 @@ def _as_python(value: Any, parameter: manifest.Parameter) -> Any:
         return value
     mapping = next((kind for kind in parameter.kinds if get_origin(kind) is dict), None)
     sequence = next((kind for kind in parameter.kinds if get_origin(kind) is list), None)
-    flag = _flag(parameter.name)
+    flag = flag_of(parameter.name)
     if mapping is not None and all("=" in part for part in value):
         return _mapping(value, get_args(mapping)[1], flag)
     if sequence is None:

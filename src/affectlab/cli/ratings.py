@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli.manifest import OptionsOf
 from affectlab.cli.operations import show_result
-from affectlab.cli.reading import read_options, read_roles, source_of
+from affectlab.cli.reading import read_options, read_roles, selected, source_of
 from affectlab.core.errors import InputError
-from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings, check_ratings_path, describe_ratings, load_dataset
 from affectlab.ratings.datasets import find_dataset, published_sets
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-
-
-def summary(ratings: Ratings, out: Output) -> None:
-    """Count what a file holds, with means, standard deviations and gaps of each label."""
-    found = ratings.summary()
-    out.show(found)
-    told = {**found.counts, "descriptives": found.to_frame("descriptives")}
-    out.finish({**told, "warnings": found.notes}, ratings.warnings, noted=True)
 
 
 def describe(
@@ -33,9 +24,11 @@ def describe(
     save: Path | None = None,
     reading: Annotated[dict[str, Any], OptionsOf("cli.reading:read_file")],
 ) -> None:
-    """Say what each column of a file is taken for, and why: roles, scales, what is not used.
+    """Say what each column of a file is taken for, what the file holds, and what cannot be used.
 
-    With --save, that becomes a file to edit, which every verb takes with --mapping.
+    The exit code is 2 when the file cannot be used as it is; with --set-aside rows that cannot be
+    used are counted, and the exit code is 1 when there are any. With --save, what was understood
+    becomes a file to edit, which every verb takes with --mapping.
 
     Parameters
     ----------
@@ -44,66 +37,54 @@ def describe(
     save
         Write it as a mapping (TOML); as FILE.mapping.toml it is found by itself.
     """
+    keep, averaged = reading.pop("keep_labels", None), reading.pop("averaged", False)
     found = describe_ratings(source_of(file), **read_options(**reading))
     if save is not None:
         found.save(save)
-    show_result(found, out)
+    out.show(found)
+    told: dict[str, Any] = {**found.to_dict(), "summary": None}
+    ratings = found.ratings
+    if ratings is not None:
+        kept = selected(ratings, keep, averaged=averaged)
+        summary = kept.summary()
+        # The notes stand with the description.
+        out.show(replace(summary, notes=()))
+        told["summary"] = {**summary.counts, "descriptives": summary.to_frame("descriptives")}
     for line in found.commands:
         out.show_line(line)
     if save is not None:
         out.show(f"mapping written to {save}")
-
-
-def check(ratings: Ratings, out: Output) -> None:
-    """Read a file strictly and say whether every row can be used.
-
-    Stops with exit code 2 at the first row that cannot be used; with --set-aside all such rows are
-    listed, and the exit code is 1 when there are any.
-    """
-    aside = [part for part in ratings.set_aside if part.count]
-    counts = Counter[str]()
-    for part in aside:
-        out.show(f"set aside: {part}")
-        if part.unit in ("row", "cell"):
-            counts[part.unit] += part.count
-    said = joined([plural(count, unit) for unit, count in counts.items()] or ["nothing"])
-    verb = "were" if counts.total() > 1 else "was"
-    out.show(f"{plural(ratings.n_ratings, 'answer')} can be used; {said} {verb} set aside.")
-    out.finish({"n_ratings": ratings.n_ratings, "set_aside": aside}, ratings.warnings)
-    if aside:
+    out.finish(told, () if ratings is None else ratings.warnings, noted=True)
+    if found.problem is not None:
+        raise InputError(found.problem)
+    if reading.get("set_aside") and ratings is not None and any(p.count for p in ratings.set_aside):
         raise SystemExit(1)
 
 
-def convert(ratings: Ratings, out: Output, *, to: Path) -> None:
-    """Write ratings of any format as a long table: CSV, Parquet or JSON Lines.
+def convert(ratings: Ratings, out: Output, *, to: Path, form: str | None = None) -> None:
+    """Write ratings as a long table, or as another tool or an archive takes them.
 
-    Scale, raters and stimuli go along, so that reading the result gives the same table.
+    A table (CSV, Parquet, JSON Lines) has scale, raters and stimuli with it, so that reading it
+    gives the same ratings.
 
     Parameters
     ----------
     to
-        File to write: .csv, .parquet or .jsonl.
-    """
-    written = ratings.write(to)
-    out.show(f"{ratings.n_rows:,} rows written to {written}")
-    out.finish({"path": written, "n_rows": ratings.n_rows}, ratings.warnings)
-
-
-def export(ratings: Ratings, out: Output, name: str, *, to: Path) -> None:
-    """Write ratings as another tool takes them: a folder for an archive, statistics, annotation.
-
-    Parameters
-    ----------
-    name
+        File to write: .csv, .parquet or .jsonl; with --as, a new folder.
+    form
         psych-ds, hugging-face, wide (SPSS, JASP, jamovi, R), label-studio or argilla; settings
         stand behind it, as in argilla,rater=net.
-    to
-        New folder to write.
     """
-    written = ratings.export(name, to)
-    files = sorted(str(file.relative_to(written)) for file in written.rglob("*") if file.is_file())
-    out.show(f"Written to {written}: {', '.join(files)}")
-    out.finish({"path": written, "files": files}, ratings.warnings)
+    if form is None:
+        written = ratings.write(to)
+        out.show(f"{ratings.n_rows:,} rows written to {written}")
+        files = [written.name]
+    else:
+        written = ratings.export(form, to)
+        inside = (file for file in written.rglob("*") if file.is_file())
+        files = sorted(str(file.relative_to(written)) for file in inside)
+        out.show(f"Written to {written}: {', '.join(files)}")
+    out.finish({"path": written, "files": files, "n_rows": ratings.n_rows}, ratings.warnings)
 
 
 def fetch(

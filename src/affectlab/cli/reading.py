@@ -281,9 +281,14 @@ def read_file(
             delimiter=delimiter,
         ),
     )
+    return selected(found, keep_labels, averaged=averaged)
+
+
+def selected(ratings: Ratings, keep_labels: str | None, *, averaged: bool | None) -> Ratings:
+    """Keep some labels, and average several answers to a question, as options say."""
     if keep_labels is not None:
-        found = found.select(labels=listed(keep_labels))
-    return found.averaged() if averaged else found
+        ratings = ratings.select(labels=listed(keep_labels))
+    return ratings.averaged() if averaged else ratings
 
 
 def read_options(

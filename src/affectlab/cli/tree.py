@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 
 from cyclopts import App, Group
 
-from affectlab.cli.manifest import read_summary
-from affectlab.cli.operations import Command, Operation, verb_of
+from affectlab.cli.operations import Choice, Command, Operation, verb_of
 from affectlab.cli.parameters import as_command
 
-Verb: TypeAlias = Command | Operation
+Verb: TypeAlias = Command | Operation | Choice
 
 
 @dataclass(frozen=True)
@@ -35,27 +34,25 @@ TREE = Branch(
         "demo": Command("cli.report:demo", "--out demo/"),
         "doctor": Command("cli.doctor:doctor", "--full"),
         "taxonomy": Branch(
-            "Look at taxonomies of emotion, and check your own.",
+            "Look at taxonomies of emotion; build one from texts, and revise it from pilots.",
             {
-                "show": Command("cli.taxonomy:show", "goemotions"),
-                "check": Command("cli.taxonomy:check", "my-emotions.toml"),
+                "show": Command("cli.taxonomy.show:show", "goemotions"),
+                "build": Command(
+                    "cli.taxonomy.revision:build", "texts.csv --out mine", hidden=("folder",)
+                ),
+                "revise": Command("cli.taxonomy.revision:revise", "pilot.csv --taxonomy mine.toml"),
+                "apply": Command(
+                    "cli.taxonomy.revision:apply",
+                    "mine/review.csv --out mine.toml --neutral neutral",
+                ),
             },
         ),
         "ratings": Branch(
-            "Look at, check, convert and fetch ratings.",
+            "Describe, convert and fetch ratings.",
             {
-                "summary": Command("cli.ratings:summary", "ratings.csv --scale 0-7"),
-                "describe": Command(
-                    "cli.ratings:describe",
-                    "ratings.csv --save ratings.toml",
-                    hidden=("keep_labels", "averaged"),
-                ),
-                "check": Command("cli.ratings:check", "ratings.csv --scale 0-7 --set-aside"),
+                "describe": Command("cli.ratings:describe", "ratings.csv --save ratings.toml"),
                 "convert": Command(
                     "cli.ratings:convert", "ratings.csv --scale 0-7 --out ratings.parquet"
-                ),
-                "export": Command(
-                    "cli.ratings:export", "ratings.csv psych-ds --scale 0-7 --out archive/"
                 ),
                 "fetch": Command(
                     "cli.ratings:fetch",
@@ -67,17 +64,29 @@ TREE = Branch(
         "reliability": Branch(
             "Agreement of raters, and scores of stimuli.",
             {
-                "agreement": Operation(
-                    "reliability.rater_agreement:rater_agreement",
-                    "ratings.csv --scale 0-7 --level ordinal",
+                "agreement": Choice(
+                    "Measure how far raters agree: alpha, kappa, ICC; concordance; split halves.",
+                    "method",
+                    {
+                        "coefficients": Operation(
+                            "reliability.rater_agreement:rater_agreement",
+                            "ratings.csv --scale 0-7 --level ordinal",
+                        ),
+                        "concordance": Operation(
+                            "reliability.agreement.concordance:concordance",
+                            "ratings.csv --scale 0-7 --models model.csv",
+                        ),
+                        "split-half": Operation(
+                            "reliability.agreement.split_half:split_half",
+                            "ratings.csv --n-splits 50",
+                            people=True,
+                        ),
+                    },
+                    rare=("missing", "scorer", "by_label", "max_iter", "tol"),
                 ),
                 "means": Operation(
                     "reliability.means:reliability_of_means",
                     "ratings.csv --scale 0-7 --wanted 0.9",
-                ),
-                "concordance": Operation(
-                    "reliability.agreement.concordance:concordance",
-                    "ratings.csv --scale 0-7 --models model.csv",
                 ),
                 "internal-consistency": Operation(
                     "reliability.internal_consistency:internal_consistency",
@@ -89,43 +98,55 @@ TREE = Branch(
                     "traces.csv --scale 0-100 --out traces/",
                     people=True,
                 ),
-                "components": Operation(
-                    "reliability.components.components:variance_components",
-                    "ratings.csv --k 1 --k 5 --figures figures",
+                "scores": Choice(
+                    "Score each stimulus: by means, by a subject model, or by its true category.",
+                    "method",
+                    {
+                        **dict.fromkeys(
+                            ("mean", "reml", "p910", "mle"),
+                            Operation(
+                                "reliability.stimulus_scores:stimulus_scores",
+                                "ratings.csv --out scores.csv",
+                                people=True,
+                            ),
+                        ),
+                        "dawid-skene": Operation(
+                            "reliability.categories.dawid_skene:dawid_skene",
+                            "binary.csv --out categories/",
+                            people=True,
+                        ),
+                    },
                 ),
-                "mixed-model": Operation(
-                    "reliability.components.fixed_effects:mixed_model",
-                    "ratings.csv --fixed gender",
-                ),
-                "groups": Operation(
-                    "reliability.components.group_differences:group_differences",
-                    "ratings.csv --scale 0-7",
+                "screen": Choice(
+                    "Find raters whose answers should not count: careless ones, and copies.",
+                    "find",
+                    {
+                        "careless": Operation(
+                            "reliability.screening.screen:screen",
+                            "ratings.csv --policy bt500 --kept kept.csv",
+                            people=True,
+                            applied="--kept: Write the ratings that may be used to this file.",
+                        ),
+                        "duplicates": Operation(
+                            "reliability.duplicates:duplicate_raters", "ratings.csv", people=True
+                        ),
+                    },
                 ),
                 "severity": Operation(
                     "reliability.severity.severity:rater_severity",
                     "ratings.csv --scale 0-7 --group gender",
                 ),
-                "scores": Operation(
-                    "reliability.stimulus_scores:stimulus_scores",
-                    "ratings.csv --out scores.csv",
-                    people=True,
+                "components": Operation(
+                    "reliability.components.components:variance_components",
+                    "ratings.csv --k 1 --k 5 --figures figures",
                 ),
-                "screen": Operation(
-                    "reliability.screening.screen:screen",
-                    "ratings.csv --policy bt500 --kept kept.csv",
-                    people=True,
-                    applied="--kept: Write the ratings that may be used to this file.",
+                "groups": Operation(
+                    "reliability.components.group_differences:group_differences",
+                    "ratings.csv --scale 0-7",
                 ),
-                "duplicates": Operation(
-                    "reliability.duplicates:duplicate_raters", "ratings.csv", people=True
-                ),
-                "split-half": Operation(
-                    "reliability.agreement.split_half:split_half",
-                    "ratings.csv --n-splits 50",
-                    people=True,
-                ),
-                "ppca": Operation(
-                    "reliability.correlation.ppca:ppca", "ratings.csv --out ppca/", people=True
+                "mixed-model": Operation(
+                    "reliability.components.fixed_effects:mixed_model",
+                    "ratings.csv --fixed gender",
                 ),
                 "plan": Operation(
                     "reliability.planning.plan:plan",
@@ -141,27 +162,40 @@ TREE = Branch(
                     "pilot.csv --n 10 --out golden.csv",
                     people=True,
                 ),
-                "categories": Operation(
-                    "reliability.categories.dawid_skene:dawid_skene",
-                    "binary.csv --out categories/",
-                    people=True,
-                ),
+            },
+            {
+                "agreement": "Can the answers be trusted",
+                "scores": "Stimuli and raters",
+                "components": "Variance and levels",
+                "plan": "Planning",
             },
         ),
         "analyze": Branch(
             "Structure of the answers: labels, words, dimensions, maps, reactions.",
             {
-                "correlations": Operation(
-                    "analysis.labels.correlations:label_correlations",
-                    "ratings.csv --figures figures",
-                    only_people=True,
-                    hidden=("labels",),
-                ),
-                "clusters": Operation(
-                    "analysis.labels.clusters:cluster_labels",
-                    "ratings.csv --figures figures",
-                    only_people=True,
-                    hidden=("labels",),
+                "labels": Choice(
+                    "Find which labels go together: correlations, clusters, dimensions (PPCA).",
+                    "show",
+                    {
+                        "correlations": Operation(
+                            "analysis.labels.correlations:label_correlations",
+                            "ratings.csv --figures figures",
+                            only_people=True,
+                            hidden=("labels",),
+                        ),
+                        "clusters": Operation(
+                            "analysis.labels.clusters:cluster_labels",
+                            "ratings.csv --figures figures",
+                            only_people=True,
+                            hidden=("labels",),
+                        ),
+                        "dimensions": Operation(
+                            "reliability.correlation.ppca:ppca",
+                            "ratings.csv --out ppca/",
+                            people=True,
+                        ),
+                    },
+                    rare=("min_raters", "min_items", "n_splits", "alpha"),
                 ),
                 "circumplex": Operation(
                     "analysis.circumplex:circumplex",
@@ -185,9 +219,45 @@ TREE = Branch(
         "evaluate": Branch(
             "Do models agree with people, and how do they err?",
             {
-                "leaderboard": Command(
-                    "cli.evaluate.leaderboard:leaderboard",
-                    'results/ --out leaderboard.html --sort "top label"',
+                "alignment": Operation(
+                    "evaluation.human_alignment.alignment:alignment",
+                    "people.csv --scale 0-7 --models model.csv --margin 0.05",
+                ),
+                "classification": Operation(
+                    "evaluation.classification.evaluation:evaluate_classification",
+                    "people.csv --models model.csv --taxonomy mikels",
+                    # Where people are the truth, the function asks for them.
+                    beside=(*_CATEGORIES, "no people"),
+                ),
+                "compare": Operation(
+                    "evaluation.classification.comparison:compare_models",
+                    "people.csv --a big --b small --models big.csv --models small.csv",
+                    beside=_CATEGORIES,
+                ),
+                "recognition": Operation(
+                    "evaluation.recognition:recognition",
+                    "people.csv --intended shown --models net.csv",
+                    beside=_CATEGORIES,
+                ),
+                "soft-labels": Choice(
+                    "Judge models by the distribution of people's answers, also as LeWiDi does.",
+                    "show",
+                    {
+                        "distributions": Operation(
+                            "evaluation.soft_labels.evaluation:evaluate_soft_labels",
+                            "people.csv --models net.csv --taxonomy mikels",
+                            beside=_CATEGORIES,
+                        ),
+                        "lewidi": Operation(
+                            "evaluation.soft_labels.disagreement:disagreement_metrics",
+                            "people.csv --models net.csv",
+                            beside=_CATEGORIES,
+                        ),
+                    },
+                ),
+                "fairness": Operation(
+                    "evaluation.group_fairness.fairness:fairness",
+                    "people.csv --models net.csv --by stimulus.gender",
                 ),
                 "outcomes": Operation(
                     "evaluation.outcomes:outcome_table",
@@ -199,67 +269,44 @@ TREE = Branch(
                 "controls": Operation(
                     "evaluation.controls.checks:control_checks", "people.csv --models answers.csv"
                 ),
-                "alignment": Operation(
-                    "evaluation.human_alignment.alignment:alignment",
-                    "people.csv --scale 0-7 --models model.csv --margin 0.05",
+                "leaderboard": Command(
+                    "cli.evaluate.leaderboard:leaderboard",
+                    'results/ --out leaderboard.html --sort "top label"',
                 ),
-                "classification": Operation(
-                    "evaluation.classification.evaluation:evaluate_classification",
-                    "people.csv --models model.csv --taxonomy mikels",
-                    # Where people are the truth, the function asks for them.
-                    beside=(*_CATEGORIES, "no people"),
-                ),
-                "recognition": Operation(
-                    "evaluation.recognition:recognition",
-                    "people.csv --intended shown --models net.csv",
-                    beside=_CATEGORIES,
-                ),
-                "compare": Operation(
-                    "evaluation.classification.comparison:compare_models",
-                    "people.csv --a big --b small --models big.csv --models small.csv",
-                    beside=_CATEGORIES,
-                ),
-                "soft-labels": Operation(
-                    "evaluation.soft_labels.evaluation:evaluate_soft_labels",
-                    "people.csv --models net.csv --taxonomy mikels",
-                    beside=_CATEGORIES,
-                ),
-                "disagreement": Operation(
-                    "evaluation.soft_labels.disagreement:disagreement_metrics",
-                    "people.csv --models net.csv",
-                    beside=_CATEGORIES,
-                ),
-                "fairness": Operation(
-                    "evaluation.group_fairness.fairness:fairness",
-                    "people.csv --models net.csv --by stimulus.gender",
-                ),
-                "difference": Operation(
-                    "evaluation.differences.difference_metrics:difference_metrics",
-                    "ratings.csv --models metrics.csv --by kind",
-                    hidden=("names",),
-                ),
-                "preference": Operation(
-                    "evaluation.preference.preferences:preferences",
-                    "judgements.csv --scale nominal:A,B,both,neither",
-                    people=True,
-                    hidden=("choices",),
-                ),
-                "preference-verdicts": Operation(
-                    "evaluation.preference.verdicts:preference_verdicts",
-                    "human=233,machine=91,both=47,neither=11 --sampled 500",
-                    people=True,
-                ),
-                "preference-scale": Operation(
-                    "evaluation.preference.scale:preference_scale",
-                    "arena.csv --scale nominal:A,B,both,neither --prior 0.5",
-                    people=True,
-                    hidden=("systems",),
+                "preference": Choice(
+                    "Say which system people prefer in blind comparisons, and how surely.",
+                    "show",
+                    {
+                        "shares": Operation(
+                            "evaluation.preference.preferences:preferences",
+                            "judgements.csv --scale nominal:A,B,both,neither",
+                            people=True,
+                            hidden=("choices",),
+                        ),
+                        "verdicts": Operation(
+                            "evaluation.preference.verdicts:preference_verdicts",
+                            "human=233,machine=91,both=47,neither=11 --sampled 500",
+                            people=True,
+                        ),
+                        "scale": Operation(
+                            "evaluation.preference.scale:preference_scale",
+                            "arena.csv --scale nominal:A,B,both,neither --prior 0.5",
+                            people=True,
+                            hidden=("systems",),
+                        ),
+                    },
+                    rare=("judge_cluster", "model", "system"),
                 ),
                 "preference-metrics": Operation(
                     "evaluation.preference.metrics:evaluate_preference_metrics",
                     "judgements.csv --scale nominal:A,B,both,neither --scores scores.csv",
                     people=True,
                     models_scale="interval",
+                ),
+                "difference": Operation(
+                    "evaluation.differences.difference_metrics:difference_metrics",
+                    "ratings.csv --models metrics.csv --by kind",
+                    hidden=("names",),
                 ),
                 "text": Command(
                     "cli.evaluate.text:text",
@@ -268,10 +315,14 @@ TREE = Branch(
                     hidden=("confidence", "references"),
                 ),
             },
+            {
+                "alignment": "Models and people",
+                "outcomes": "Answers of models",
+                "preference": "Preferences and metrics",
+            },
         ),
         "stimuli": Branch(
-            "What is shown, and learned from: corpora, taxonomies, prompts, pictures, frames, "
-            "pairs.",
+            "What is shown, and learned from: corpora, prompts, pictures, frames, pairs.",
             {
                 "curate": Command(
                     "cli.stimuli.texts:curate",
@@ -279,25 +330,6 @@ TREE = Branch(
                     hidden=("part_rows", "resume", "steps"),
                 ),
                 "corpus": Command("cli.stimuli.texts:corpus", "goemotions_raw.csv --out corpus/"),
-                "taxonomy": Branch(
-                    "Build a taxonomy from texts, and revise it from pilots. Each decision is "
-                    "recorded.",
-                    {
-                        "build": Command(
-                            "cli.stimuli.taxonomy:build",
-                            "texts.csv --out mine",
-                            hidden=("folder",),
-                        ),
-                        "apply": Command(
-                            "cli.stimuli.taxonomy:apply",
-                            "mine/review.csv --out mine.toml --neutral neutral",
-                        ),
-                        "revise": Command(
-                            "cli.stimuli.taxonomy:revise", "pilot.csv --taxonomy mine.toml"
-                        ),
-                        "history": Command("cli.stimuli.taxonomy:history", "mine.toml"),
-                    },
-                ),
                 "prompts": Command("cli.stimuli.pictures:prompts", "1000 --out prompts.csv"),
                 "images": Command(
                     "cli.stimuli.pictures:images", "prompts.csv --out faces", hidden=("changed",)
@@ -328,21 +360,26 @@ TREE = Branch(
                     "my-study.toml --protocol multilabel",
                 ),
                 "check": Command("cli.study.design:check", "examples/study-faces.toml"),
-                "invite": Command(
-                    "cli.study.running:invite",
-                    "my-study.toml --people 20 --base-url https://study.example.org",
-                ),
+                "simulate": Command("cli.study.running:simulate", "examples/study-faces.toml"),
                 "serve": Command(
                     "cli.study.running:serve",
                     "examples/study-faces.toml",
                 ),
-                "simulate": Command("cli.study.running:simulate", "examples/study-faces.toml"),
+                "invite": Command(
+                    "cli.study.running:invite",
+                    "my-study.toml --people 20 --base-url https://study.example.org",
+                ),
                 "status": Command("cli.study.answers:status", "examples/study-faces.toml"),
+                "close": Command("cli.study.running:close", "examples/study-faces.toml --pause"),
                 "golden": Command(
                     "cli.study.answers:golden", "my-study.toml --n 5 --out golden.csv"
                 ),
                 "export": Command(
                     "cli.study.answers:export", "examples/study-faces.toml --out data/"
+                ),
+                "erase": Command("cli.study.answers:erase", "my-study.toml r0123456789ab"),
+                "user": Command(
+                    "cli.study.answers:user", "examples/study-faces.toml add anna --role owner"
                 ),
                 "approve": Command("cli.study.payment:approve", "my-study.toml --all"),
                 "reject": Command(
@@ -350,12 +387,12 @@ TREE = Branch(
                     'my-study.toml 7 --reason "one number was given to every face"',
                 ),
                 "pay": Command("cli.study.payment:pay", "my-study.toml --dry-run"),
-                "bonus": Command("cli.study.payment:bonus", "my-study.toml --dry-run"),
-                "close": Command("cli.study.running:close", "examples/study-faces.toml --pause"),
-                "erase": Command("cli.study.answers:erase", "my-study.toml r0123456789ab"),
-                "user": Command(
-                    "cli.study.answers:user", "examples/study-faces.toml add anna --role owner"
-                ),
+            },
+            {
+                "init": "Before",
+                "serve": "While it runs",
+                "golden": "Answers and people",
+                "approve": "Payment",
             },
         ),
         "embed": Command(
@@ -417,54 +454,79 @@ TREE = Branch(
         "face-expressions": Branch(
             "FaceExpressions-70k: transitions between expressions, and what of them is noticed.",
             {
-                "transition-ranges": Operation(
-                    "analysis.transitions.ranges:transition_ranges",
-                    "ratings.csv --stimuli pairs.csv --figures figures",
+                "transitions": Choice(
+                    "Follow expressions from their peak to neutral, and compare actors.",
+                    "show",
+                    {
+                        "ranges": Operation(
+                            "analysis.transitions.ranges:transition_ranges",
+                            "ratings.csv --stimuli pairs.csv --figures figures",
+                        ),
+                        "curves": Operation(
+                            "analysis.transitions.curves:transition_curves",
+                            "ratings.csv --stimuli pairs.csv --frames frames.csv",
+                        ),
+                    },
                 ),
-                "transition-curves": Operation(
-                    "analysis.transitions.curves:transition_curves",
-                    "ratings.csv --stimuli pairs.csv --frames frames.csv",
+                "expressions": Choice(
+                    "Say which expressions look alike, whether the side matters, and how scores "
+                    "spread.",
+                    "show",
+                    {
+                        "differences": Operation(
+                            "analysis.expressions.differences:expression_differences",
+                            "ratings.csv --stimuli pairs.csv --figures figures",
+                        ),
+                        "asymmetry": Operation(
+                            "analysis.expressions.asymmetry:asymmetry_tests",
+                            "ratings.csv --stimuli pairs.csv",
+                        ),
+                        "histograms": Operation(
+                            "analysis.expressions.histograms:score_histograms",
+                            "ratings.csv --stimuli pairs.csv --figures figures",
+                        ),
+                    },
+                    rare=("error_bins",),
                 ),
-                "expressions": Operation(
-                    "analysis.expressions.differences:expression_differences",
-                    "ratings.csv --stimuli pairs.csv --figures figures",
+                "jnd": Choice(
+                    "Find just noticeable differences (JND): in scores, in steps from peak to "
+                    "neutral, in time.",
+                    "show",
+                    {
+                        "scores": Operation(
+                            "analysis.jnd.score:jnd_scores", "ratings.csv --stimuli pairs.csv"
+                        ),
+                        "steps": Operation(
+                            "analysis.jnd.steps:jnd_steps", "ratings.csv --stimuli pairs.csv"
+                        ),
+                        "times": Operation(
+                            "analysis.jnd.times:jnd_times",
+                            "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
+                        ),
+                        "strips": Operation(
+                            "analysis.jnd.strip:jnd_strips",
+                            "ratings.csv --stimuli pairs.csv --frames five/frames.csv "
+                            "--films films --figures figures",
+                        ),
+                    },
                 ),
-                "asymmetry": Operation(
-                    "analysis.expressions.asymmetry:asymmetry_tests",
-                    "ratings.csv --stimuli pairs.csv",
-                ),
-                "score-histograms": Operation(
-                    "analysis.expressions.histograms:score_histograms",
-                    "ratings.csv --stimuli pairs.csv --figures figures",
-                ),
-                "jnd-scores": Operation(
-                    "analysis.jnd.score:jnd_scores", "ratings.csv --stimuli pairs.csv"
-                ),
-                "jnd-steps": Operation(
-                    "analysis.jnd.steps:jnd_steps", "ratings.csv --stimuli pairs.csv"
-                ),
-                "jnd-times": Operation(
-                    "analysis.jnd.times:jnd_times",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
-                ),
-                "jnd-strips": Operation(
-                    "analysis.jnd.strip:jnd_strips",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --films films "
-                    "--figures figures",
-                ),
-                "sampling-interval": Operation(
-                    "analysis.jnd.sampling_interval:sampling_interval",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
-                ),
-                "latency": Operation(
-                    "analysis.jnd.latency:latency_budget",
-                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
+                "timing": Choice(
+                    "Find how often a face must be sampled, and how late an avatar may be.",
+                    "show",
+                    {
+                        "sampling": Operation(
+                            "analysis.jnd.sampling_interval:sampling_interval",
+                            "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
+                        ),
+                        "latency": Operation(
+                            "analysis.jnd.latency:latency_budget",
+                            "ratings.csv --stimuli pairs.csv --frames five/frames.csv "
+                            "--latency-ms 20",
+                        ),
+                    },
                 ),
             },
-            {
-                "transition-ranges": "Transitions and differences",
-                "jnd-scores": "What is noticed",
-            },
+            {"transitions": "Transitions and differences", "jnd": "What is noticed"},
         ),
         "emonet-face": Branch(
             "EmoNet-Face: consensus of experts, annotation with hints, and the paper's tables.",
@@ -502,6 +564,17 @@ def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield from verbs(one, (*before, name))
         else:
             yield (*before, name)
+
+
+def declared(branch: Branch = TREE) -> Iterator[Command | Operation]:
+    """Give what verbs are made from; of a choice all that it chooses from."""
+    for one in branch.verbs.values():
+        if isinstance(one, Branch):
+            yield from declared(one)
+        elif isinstance(one, Choice):
+            yield from one.operations
+        else:
+            yield one
 
 
 def find_verb(words: Sequence[str]) -> Verb | None:
@@ -575,7 +648,7 @@ def _branch(
 def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
     more = {"help_flags": _HELP, **_BELOW, **more}
     if not asked:
-        return App(words[-1], help=read_summary(verb.place), **more)
+        return App(words[-1], help=verb.summary, **more)
     app = App(words[-1], **{**more, "help_epilogue": verb.epilogue})
     app.default(as_command(verb_of(" ".join(words), verb)))
     return app

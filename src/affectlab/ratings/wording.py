@@ -693,7 +693,7 @@ def answers_are_traces() -> str:
 
 
 def answered_as_people() -> str:
-    verb = option("disagreement_metrics", cli="affectlab evaluate disagreement")
+    verb = option("disagreement_metrics", cli="affectlab evaluate soft-labels --show lewidi")
     return f"Models answer as people (column 'answers_as'), as {verb} judges them."
 
 

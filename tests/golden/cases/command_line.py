@@ -55,21 +55,31 @@ def ratings_verbs(al, ratings):
     if not ratings.scale.declared:
         Path("ratings.csv.meta.json").rename("aside.json")
     return {
-        "summary": partial(result, "ratings", "summary", file),
-        "check": partial(result, "ratings", "check", file),
+        "summary": lambda: result("ratings", "describe", file)["summary"],
+        "check": lambda: _usable(result("ratings", "describe", file)["summary"]),
         "convert": status("ratings", "convert", file, "--out", "again.parquet"),
         "files": sorted(path.name for path in Path().iterdir()),
     }
 
 
+def _usable(summary):
+    aside = [part for part in summary["set_aside"] if part["count"]]
+    return {"n_ratings": summary["n_ratings"], "set_aside": aside}
+
+
 @case()
 def taxonomy_verbs(al):
     inputs.examples("weather_moods.toml")
+    mine = result("taxonomy", "show", "weather_moods.toml")
     return {
         "list": result("taxonomy", "show"),
         "show": result("taxonomy", "show", "mikels"),
         "costs": result("taxonomy", "show", "mikels", "--costs"),
-        "check": result("taxonomy", "check", "weather_moods.toml"),
+        "check": {
+            "name": mine["settings"]["name"],
+            "n_labels": len(mine["labels"]),
+            "version": mine["settings"]["version"],
+        },
     }
 
 
@@ -118,7 +128,9 @@ def preference_verbs(al):
     counts = "machine=91,human=233,both good=47,both bad=11"
     return {
         "counts": result("evaluate", "preference", counts),
-        "verdicts": result("evaluate", "preference-verdicts", counts, "--sampled", 500),
+        "verdicts": result(
+            "evaluate", "preference", "--show", "verdicts", counts, "--sampled", 500
+        ),
     }
 
 
@@ -128,20 +140,20 @@ def faces_verbs(al):
     pl.DataFrame(inputs.frame_table()).write_csv("frames.csv")
     times, seed = ("--frames", "frames.csv"), ("--seed", 1)
     options = {
-        "transition-curves": (),
-        "transition-ranges": (),
-        "expressions": seed,
-        "asymmetry": (),
-        "score-histograms": (),
-        "latency": (*times, "--latency-ms", 20, *seed),
-        "jnd-scores": seed,
-        "jnd-steps": seed,
-        "jnd-times": (*times, *seed),
-        "sampling-interval": (*times, *seed),
+        "transition-curves": ("transitions", "--show", "curves"),
+        "transition-ranges": ("transitions",),
+        "expressions": ("expressions", *seed),
+        "asymmetry": ("expressions", "--show", "asymmetry"),
+        "score-histograms": ("expressions", "--show", "histograms"),
+        "latency": ("timing", "--show", "latency", *times, "--latency-ms", 20, *seed),
+        "jnd-scores": ("jnd", *seed),
+        "jnd-steps": ("jnd", "--show", "steps", *seed),
+        "jnd-times": ("jnd", "--show", "times", *times, *seed),
+        "sampling-interval": ("timing", *times, *seed),
     }
     return {
-        verb: partial(result, "face-expressions", verb, "scores.csv", *given)
-        for verb, given in options.items()
+        name: partial(result, "face-expressions", verb, "scores.csv", *given)
+        for name, (verb, *given) in options.items()
     }
 
 
@@ -152,6 +164,6 @@ def mistakes(al, ratings):
         "no file": status("reliability", "agreement", "nothing.csv"),
         "no verb": status("reliability", "agrement", "full.csv"),
         "no option": status("reliability", "agreement", "full.csv", "--sede", 1),
-        "bad scale": status("ratings", "summary", "full.csv", "--scale", "7-0"),
+        "bad scale": status("ratings", "describe", "full.csv", "--scale", "7-0"),
         "no label": status("evaluate", "leaderboard", "full.csv"),
     }

@@ -21,7 +21,7 @@ def labels_together(al, ratings):
         "strongest": found.strongest(),
         "clusters": lambda: analysis.cluster_labels(found),
         "members": lambda: analysis.cluster_labels(
-            ranks, k=2, metric="absolute", method="average"
+            ranks, k=2, metric="absolute", linkage="average"
         ).members(),
     }
 
@@ -32,7 +32,7 @@ def clusters(al):
     counts = rng.integers(0, 9, (8, 8)) + 20 * np.eye(8, dtype=int)
     names = list(al.load_taxonomy("mikels").labels)
     return {
-        method: al.analysis.cluster_confusion(counts, names, method=method)
+        method: al.analysis.cluster_confusion(counts, names, linkage=method)
         for method in ("ward", "average", "complete", "single")
     }
 

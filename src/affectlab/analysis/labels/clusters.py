@@ -37,10 +37,10 @@ def cluster_labels(
     ratings: Ratings | LabelCorrelations | ArrayLike,
     *,
     labels: Sequence[str] | None = None,
-    method: Literal["ward", "average", "complete", "single"] = "ward",
+    linkage: Literal["ward", "average", "complete", "single"] = "ward",
     metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
     k: int | Choice = "silhouette",
-    correlation: Literal["pearson", "spearman"] = "pearson",
+    method: Literal["pearson", "spearman"] = "pearson",
     exclude_neutral: bool = True,
     n_boot: int = 1000,
     seed: int | np.random.Generator | None = 0,
@@ -54,7 +54,7 @@ def cluster_labels(
         get a stability), or a symmetric matrix of these of shape (L, L).
     labels
         Names of the rows of a matrix.
-    method
+    linkage
         How clusters are joined.
 
         ``"ward"`` as in the paper.
@@ -72,7 +72,7 @@ def cluster_labels(
         ``"silhouette"``: the number with the highest mean silhouette; ``"elbow"``: the number at
         which the heights of the tree sag farthest below a straight line from one cluster to single
         labels.
-    correlation
+    method
         Kind of correlation, of ratings.
     exclude_neutral
         Leave out the label that stands for no emotion, of ratings.
@@ -108,7 +108,7 @@ def cluster_labels(
     >>> found.members()
     {1: ('joy', 'awe'), 2: ('fear', 'sadness')}
     """
-    check_choice("method", method, _METHODS)
+    check_choice("linkage", linkage, _METHODS)
     check_choice("metric", metric, _METRICS)
     correlations: LabelCorrelations | ArrayLike
     if not isinstance(ratings, Ratings):
@@ -118,7 +118,7 @@ def cluster_labels(
             raise InputError("labels: ratings name their own; expected None")
         correlations = label_correlations(
             ratings,
-            method=correlation,
+            method=method,
             exclude_neutral=exclude_neutral,
             n_boot=n_boot,
             seed=seed,
@@ -133,9 +133,9 @@ def cluster_labels(
             for drawn in _squares(replicates, len(names), rest)
             if not np.isnan(drawn).any()
         ),
-        linkage=method,
+        linkage=linkage,
         k=k,
-        method=wording.tree_method(method, metric),
+        method=wording.tree_method(linkage, metric),
         undefined=Reason(Cause.FEWER, least=3, of="labels with all correlations defined"),
         groups=None if groups is None else tuple(groups[at] for at in rest),
         left_out=tuple(name for at, name in enumerate(names) if at not in rest),
@@ -245,7 +245,7 @@ def cluster_confusion(
     matrix: ArrayLike,
     labels: Sequence[str],
     *,
-    method: Literal["ward", "average", "complete", "single"] = "ward",
+    linkage: Literal["ward", "average", "complete", "single"] = "ward",
     metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
     k: int | Choice = "silhouette",
 ) -> ConfusionClusters:
@@ -258,7 +258,7 @@ def cluster_confusion(
         labels per example, every true label counts once for every predicted one.
     labels
         Names of rows and columns, shape (L,).
-    method, metric, k
+    linkage, metric, k
         As in :func:`cluster_labels`.
 
     Returns
@@ -294,7 +294,7 @@ def cluster_confusion(
     total = counts.sum(axis=1)
     rows = ratio(counts, total[:, None])
     correlations = _row_correlations(rows)
-    clusters = cluster_labels(correlations, labels=labels, method=method, metric=metric, k=k)
+    clusters = cluster_labels(correlations, labels=labels, linkage=linkage, metric=metric, k=k)
     shares = pl.DataFrame(
         {"true": np.repeat(labels, n), "predicted": np.tile(labels, n), "share": rows.ravel()}
     )

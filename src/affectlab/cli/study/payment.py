@@ -100,65 +100,53 @@ def pay(
     out: Output,
     study: Path,
     *,
+    bonus: bool = False,
     dry_run: bool = False,
+    session: int | None = None,
+    amount: float | None = None,
+    name: str | None = None,
     to: Path | None = None,
     database: str | None = None,
 ) -> None:
-    """Approve and reject at Prolific what was decided here; each goes out once.
+    """Tell Prolific what was decided here, or pay bonuses; each goes out once.
 
-    The token is read from the environment variable PROLIFIC_TOKEN.
+    Without --bonus sessions are approved and rejected as was decided. The token is read from the
+    environment variable PROLIFIC_TOKEN.
 
     Parameters
     ----------
+    bonus
+        Pay the bonuses that sessions have earned.
     dry_run
         Read the state at the platform; send nothing.
+    session
+        With --bonus: pay a bonus of your own to this session, in place of those that were earned.
+    amount
+        With --session: how much.
+    name
+        With --session: what it is for; one bonus is paid under a name.
     to
         Write decisions and bonuses to this CSV file instead, to pay by hand. It holds the
         platform's names of people.
     """
+    given = [one is not None for one in (session, amount, name)]
+    if any(given) and not (all(given) and bonus):
+        raise InputError(
+            "--bonus, --session, --amount and --name belong together; expected all of them"
+        )
     with open_study(study, database) as store:
         if to is not None:
+            if bonus:
+                raise InputError("--out writes decisions and bonuses; expected no --bonus")
             table = payments_table(store, bonuses(store))
             write_table(table, to)
             out.show(f"written: {to} ({plural(table.height, 'session')})")
             out.finish({"file": to, "sessions": table.height})
             return
-        _at_prolific(
-            out, store, lambda client: carry_out(store, client, dry_run=dry_run), dry_run=dry_run
-        )
-
-
-def bonus(
-    out: Output,
-    study: Path,
-    *,
-    dry_run: bool = False,
-    session: int | None = None,
-    amount: float | None = None,
-    name: str | None = None,
-    database: str | None = None,
-) -> None:
-    """Pay the bonuses that sessions have earned through Prolific; each is paid once.
-
-    The token is read from the environment variable PROLIFIC_TOKEN.
-
-    Parameters
-    ----------
-    dry_run
-        Read the state at the platform; send nothing.
-    session
-        Pay a bonus of your own to this session, in place of those that were earned.
-    amount
-        With --session: how much.
-    name
-        With --session: what it is for; one bonus is paid under a name.
-    """
-    given = [one is not None for one in (session, amount, name)]
-    if any(given) and not all(given):
-        raise InputError("--session, --amount and --name belong together; expected all or none")
-    with open_study(study, database) as store:
 
         def work(client: ProlificClient) -> tuple[Outcome, ...]:
+            if not bonus:
+                return carry_out(store, client, dry_run=dry_run)
             if session is None or amount is None or name is None:
                 return pay_bonuses(store, client, bonuses(store), dry_run=dry_run)
             own = [(session, amount, name)]

@@ -142,6 +142,7 @@ def _usual_rows(ratings: RatingsBase) -> Mask:
 
 _ISO = r"^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(.*)$"
 _MOST_GAPS = 4
+_LEWIDI = "affectlab evaluate soft-labels --show lewidi"
 """Possible questions per row up to which counting all of them beats sorting."""
 
 Rows = NDArray[np.intp]
@@ -209,8 +210,7 @@ def one_answer_each(ratings: Table) -> Table:
     if "answers_as" in body.extras:
         raise InputError(
             "a model answers the same question as several people (column 'answers_as'): "
-            f"{option('disagreement_metrics', cli='affectlab evaluate disagreement')} judges such "
-            "answers"
+            f"{option('disagreement_metrics', cli=_LEWIDI)} judges such answers"
         )
     if has_traces(ratings):
         raise InputError(

@@ -49,6 +49,8 @@ class RatingsDescription(Result):
     """The same as TOML, to be edited and given as ``mapping`` to what reads ratings."""
     problem: str | None = None
     """Why the file cannot be read as it is; None: it can."""
+    ratings: Ratings | None = None
+    """What was read; None where the file cannot be read as it is."""
     commands: tuple[str, ...] = ()
     """Lines with the commands, or calls, to go on with, and what each reading holds."""
 
@@ -167,6 +169,7 @@ def _described(
         notes=notes,
         mapping=_mapping(made, layout, ratings, given),
         problem=problem,
+        ratings=ratings,
     )
 
 

@@ -127,8 +127,8 @@ def _refuse_open_payments(
     ).first()
     if sending is not None:
         raise InputError(
-            f"{store.study.path}: {person!r}: a payment is under way; run `affectlab study pay` "
-            "and `bonus` until nothing is open, then erase"
+            f"{store.study.path}: {person!r}: a payment is under way; run `affectlab study pay`, "
+            "with and without --bonus, until nothing is open, then erase"
         )
 
 

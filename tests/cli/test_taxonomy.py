@@ -1,4 +1,4 @@
-"""``affectlab stimuli taxonomy``: from texts to a taxonomy, and from a pilot to the next one."""
+"""``affectlab taxonomy``: from texts to a taxonomy, and from a pilot to the next one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ TEXTS = ["Joy and delight, and no fear.", "Afraid, then joyful.", "Fear; delight
 
 
 def run(verb: str, *arguments: object, code: int = 0, **environment: str) -> Done:
-    return run_here("stimuli", "taxonomy", verb, *arguments, code=code, **environment)
+    words = ("show", "--history") if verb == "history" else (verb,)
+    return run_here("taxonomy", *words, *arguments, code=code, **environment)
 
 
 def result(verb: str, *arguments: object, **environment: str) -> dict[str, Any]:
     content = json.loads(run(verb, *arguments, "--json", **environment).stdout)
-    assert content["schema"] == f"affectlab/stimuli-taxonomy-{verb}/1"
+    named = "show" if verb == "history" else verb
+    assert content["schema"] == f"affectlab/taxonomy-{named}/1"
     return content
 
 
@@ -61,7 +63,7 @@ def test_from_texts_to_a_taxonomy(texts: Path, tmp_path: Path) -> None:
     )
     history = result("history", out)["result"]["history"]
     assert history[0]["changes"][2]["into"] == "delight"
-    assert run_here("taxonomy", "check", out)
+    assert run_here("taxonomy", "show", out)
 
 
 def test_options_of_build(texts: Path, tmp_path: Path) -> None:
@@ -161,9 +163,7 @@ def test_secrets_are_not_shown(texts: Path, tmp_path: Path) -> None:
 def test_the_command_that_build_names_runs(texts: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my texts"
     folder.mkdir()
-    shown = run_here(
-        "stimuli", "taxonomy", "build", texts, "--out", folder, width=500
-    ).stdout.splitlines()
+    shown = run_here("taxonomy", "build", texts, "--out", folder, width=500).stdout.splitlines()
     (line,) = [one for one in shown if "taxonomy apply" in one]
     words = shlex.split(line)
     assert words[0] == "affectlab"

@@ -1,9 +1,8 @@
-"""``affectlab stimuli taxonomy``: build, apply, revise, history."""
+"""``affectlab taxonomy``: build, apply, revise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
@@ -115,7 +114,7 @@ def build(
     failed = candidates.blocks.filter(candidates.blocks["outcome"] != "ok")
     made = [quote(str(to / name)) for name in ("review.csv", "taxonomy.toml")]
     out.show(f"review: {to / 'review.csv'}; edit it, then:")
-    out.show(f"  affectlab stimuli taxonomy apply {made[0]} --out {made[1]}")
+    out.show(f"  affectlab taxonomy apply {made[0]} --out {made[1]}")
     outcomes = dict(failed.group_by("outcome", maintain_order=True).len().iter_rows())
     out.finish(
         {
@@ -256,7 +255,7 @@ def revise(
     rest = [r for r in proposal.review if r.decision == "keep" and r.term not in proposal.undecided]
     out.show(f"keep: {', '.join(row.term for row in rest) or 'none for sure'}")
     out.show(f"review: {to}; edit it, then:")
-    out.show(f"  affectlab stimuli taxonomy apply {quote(str(to))} --taxonomy OLD --out NEW.toml")
+    out.show(f"  affectlab taxonomy apply {quote(str(to))} --taxonomy OLD --out NEW.toml")
     out.finish(
         {
             "panel": out.who,
@@ -280,48 +279,6 @@ def revise(
         },
         ratings.warnings,
         doubts=proposal.warnings,
-    )
-
-
-def history(
-    out: Output,
-    taxonomy: str,
-    *,
-    everything: bool = False,
-) -> None:
-    """Show the versions of a taxonomy, and what was decided about each label, with reasons.
-
-    Parameters
-    ----------
-    taxonomy
-        Name of a taxonomy, or a TOML file.
-    everything
-        Also labels that were kept as they are.
-    """
-    found = load_taxonomy(taxonomy)
-    out.show(f"{found.name}, version {found.version}: {len(found)} labels")
-    if not found.history:
-        out.show("The file records no decisions.")
-    for revision in found.history:
-        before = f", after {revision.parent}" if revision.parent else ""
-        out.head(f"\nversion {revision.version}{before}")
-        if revision.source:
-            out.show(f"from: {revision.source}")
-        kept = [change for change in revision.changes if change.action == "keep"]
-        for change in revision.changes:
-            if change.action == "keep" and not everything:
-                continue
-            into = f" → {change.into}" if change.into else ""
-            out.show(f"{change.action:<7} {change.label}{into}: {change.reason}")
-        if kept and not everything:
-            out.show(f"keep    {', '.join(change.label for change in kept)}")
-    out.finish(
-        {
-            "name": found.name,
-            "version": found.version,
-            "labels": found.labels,
-            "history": [asdict(revision) for revision in found.history],
-        }
     )
 
 

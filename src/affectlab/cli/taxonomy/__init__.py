@@ -1,0 +1,1 @@
+"""``affectlab taxonomy``: which emotions there are, and how a taxonomy is made."""
