@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import polars as pl
+from annotated_types import Ge
 
 from affectlab.cli._output import Output, collected
 from affectlab.cli.manifest import OptionsOf
@@ -17,7 +18,13 @@ from affectlab.core.files.media import media_kind
 from affectlab.core.types import Count
 from affectlab.core.words import joined, plural
 from affectlab.evaluation import OUTCOMES, outcome_table
-from affectlab.models import label_overview, rate as rate_stimuli, times_chosen
+from affectlab.models import (
+    count_improbable,
+    label_overview,
+    rate as rate_stimuli,
+    times_chosen,
+)
+from affectlab.models.raters.own import own_model
 from affectlab.models.vlm import AskSettings, Budget, is_provider
 from affectlab.ratings import (
     Ratings,
@@ -26,6 +33,9 @@ from affectlab.ratings import (
     read_ratings,
     read_table,
 )
+
+if TYPE_CHECKING:
+    from affectlab.models.text import Contributions
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Suffixes of results that a model has given elsewhere."""
@@ -58,6 +68,8 @@ def rate(
     pairs: Annotated[
         dict[str, Any], OptionsOf("models.differences.rate:rate_differences", ("images", "cache"))
     ],
+    explain: Annotated[int, Ge(0)] = 0,
+    figures: Path | None = None,
     dry_run: bool = False,
     seed: int = 0,
 ) -> None:
@@ -141,10 +153,19 @@ def rate(
         Attempts after transport errors.
     reasons
         Ask for reasons.
+    explain
+        Of a text model that affectlab has trained: show which words moved the first texts, this
+        many.
+    figures
+        Folder for figures of the words (PNG, SVG), with explain.
     """
     check_ratings_path(to)
     given = read_settings(settings)
     folder = to.with_suffix(".run")
+    if figures is not None and not explain:
+        raise InputError("figures: they are of the words that explain shows; expected both")
+    if explain and own_model(model) != "text-model":
+        raise InputError(f"explain: expected a text model that affectlab has trained, not {model}")
     if is_provider(model):
         from affectlab.cli.rate.vlm import ask_about
         from affectlab.models.vlm import Retrying, VlmRater, read_examples
@@ -187,7 +208,12 @@ def rate(
         ratings = rate_stimuli(
             model, stimuli, taxonomy, label_map, folder, progress=progress, **own, **given
         )
-    _finish(out, model, ratings, to, folder, doubts)
+        told = _explain(model, ratings, explain, given.get("level")) if explain else []
+    if figures is not None:
+        from affectlab.report import draw_contributions
+
+        draw_contributions(told, figures)
+    _finish(out, model, ratings, to, folder, doubts, told, by_cost=given.get("decide") == "cost")
 
 
 def _protocol_of(stimuli: Path) -> str:
@@ -200,6 +226,14 @@ def _protocol_of(stimuli: Path) -> str:
 def _refuse(given: dict[str, Any], what: str) -> None:
     if given:
         raise InputError(f"--set {next(iter(given))}: expected no such setting of {what}")
+
+
+def _explain(model: str, ratings: Ratings, n: int, level: str | None) -> list[Contributions]:
+    """Say which words moved the first texts."""
+    from affectlab.models.text import TextClassifier
+
+    classifier = TextClassifier.load(model)
+    return [classifier.explain(text, level) for text in ratings.stimuli["text"].head(n)]
 
 
 def _take_results(out: Output, results: Path, stimuli: Path, to: Path) -> None:
@@ -247,6 +281,9 @@ def _finish(
     to: Path,
     folder: Path | None,
     doubts: list[str],
+    explained: Sequence[Contributions] = (),
+    *,
+    by_cost: bool = False,
 ) -> None:
     """Write the ratings, and print what came."""
     counts = outcome_table(ratings).to_frame("usable").row(0, named=True)
@@ -272,6 +309,13 @@ def _finish(
     several = _several(ratings)
     if several:
         out.show(f"{plural(several, 'picture')} with several faces: the largest was rated")
+    if by_cost:
+        differ = plural(count_improbable(ratings), "picture")
+        out.show(f"decided by expected cost; {differ} got another label than the most probable one")
+    for one in explained:
+        out.show("", f"“{one.text}”", one)
+    if explained:
+        out.show(f"Parts of logits; {explained[0].method}.")
     if about.get("labels_by"):
         out.show(f"labels by {about['labels_by']}")
     if about.get("left_out"):
@@ -288,6 +332,9 @@ def _finish(
             "per_label": table,
             "outcomes": outcomes,
             "several_faces": several,
+            "explained": [
+                {"text": one.text, "parts": one.to_frame(), "start": one.bias} for one in explained
+            ],
             "about": {name: value for name, value in about.items() if value is not None},
         },
         doubts=doubts,
