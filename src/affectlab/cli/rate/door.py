@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Suffixes of results that a model has given elsewhere."""
+_OPTIONS = ("taxonomy", "label_map", "path", "rater", "on_bad", "patience", "again", "progress")
+"""What a model cannot have as a setting, since it is said of every model."""
 _OF_ALL = ("rater", "patience", "again", "on_bad")
 """Options of models that are asked which every model takes."""
 
@@ -192,7 +194,7 @@ def rate(
         )
         return
     own = {name: value for name, value in asking.items() if name in _OF_ALL}
-    metrics = metrics_of(model)
+    metrics = metrics_of(model, stimuli)
     if metrics:
         _refuse(given, "a metric, whose settings stand behind its name (NAME,SETTING=VALUE)")
         bad = {"on_bad": own["on_bad"]} if "on_bad" in own else {}
@@ -202,6 +204,9 @@ def rate(
         _refuse(given, "a file of results")
         _take_results(out, Path(model), stimuli, to)
         return
+    for name in _OPTIONS:
+        if name in given:
+            raise InputError(f"--set {name}: expected a setting of this model alone")
     if trust_pickle:
         given["trust_pickle"] = True
     with collected(out, "stimuli", folder) as (progress, doubts):
@@ -344,7 +349,9 @@ def _finish(
 def _overview(ratings: Ratings) -> pl.DataFrame:
     """Mean and highest value of each label, and how often it was chosen, where a model chooses."""
     table = label_overview(ratings).select("label", "mean", "highest")
-    if "chosen" not in ratings.to_frame().columns:
+    # What is the same for all labels of all stimuli is an attribute.
+    tables = (ratings.to_frame(), ratings.stimuli, ratings.raters)
+    if not any("chosen" in table.columns for table in tables):
         return table.select("label", "highest", "mean")
     chosen = times_chosen(ratings)
     share = [chosen[label] / ratings.n_stimuli for label in table["label"]]
