@@ -139,7 +139,7 @@ def rate(
     Other Parameters
     ----------------
     control
-        no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given again.
+        Beside the main run: no_image, wrong_image, decoy_hint or repeat, or several with commas.
     images
         Folder of the pictures of pairs; without it that of STIMULI.
     cache
