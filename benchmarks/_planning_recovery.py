@@ -80,7 +80,13 @@ def foretold(model: PlanModel, n_stimuli: int, rng: np.random.Generator) -> dict
     values = {}
     for target in ("interval", "split_half", *_FORMS):
         made = plan(
-            model, target=target, goal=0.5, n_raters=SIZES, n_stimuli=n_stimuli, n_sim=40, seed=rng
+            model,
+            quantity=target,
+            goal=0.5,
+            n_raters=SIZES,
+            n_stimuli=n_stimuli,
+            n_sim=40,
+            seed=rng,
         )
         values[target] = made.to_frame()["value"].to_numpy()
     return values

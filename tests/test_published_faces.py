@@ -81,7 +81,7 @@ def test_pages_of_a_study(pictures: Path, tmp_path: Path) -> None:
 
 def test_prompts(pictures: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
-    ask = ("rate", "vlm", pictures, "--model", "openai-api/fake/m", "--out", tmp_path / "vlm")
+    ask = ("rate", "openai-api/fake/m", pictures, "--out", tmp_path / "vlm.parquet")
     planned = run_here(*ask, "--dry-run").stdout
     assert "4 questions to" in planned
     with FakeServer(lambda call: values(Awe=3)) as server:
@@ -94,5 +94,5 @@ def test_prompts(pictures: Path, tmp_path: Path) -> None:
         assert max(picture.size) <= 1024
         # What a file is called may tell what it shows.
         assert not any(name in call.text for name in names)
-    ratings = read_ratings(tmp_path / "vlm" / "ratings.parquet")
+    ratings = read_ratings(tmp_path / "vlm.parquet")
     assert set(ratings.stimulus_names) == names

@@ -23,14 +23,14 @@ TRAINED = (
     "evaluate compare",
     "evaluate classification",
     "study init",
-    "rate vision",
+    "rate models/rank",
 )
 """What follows from training, which rounds in different ways on different processors."""
 FAR = {
     "study init": 12,
     "draw.py drawn-errors.csv": 12,
     "evaluate classification": 12,
-    "rate vision": 15,
+    "rate models/rank": 15,
 }
 
 

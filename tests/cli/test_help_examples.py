@@ -17,7 +17,6 @@ from tests.cli.heads_data import write_embeddings, write_ratings
 from tests.cli.pairs_data import study as study_of_pairs
 
 from affectlab.cli.tree import find_verb, verbs
-from affectlab.simulate import draw_face
 from affectlab.taxonomy import Taxonomy
 
 pytestmark = pytest.mark.long
@@ -31,13 +30,9 @@ ELSEWHERE = {
     "calibrate": "trained heads; tests/cli/test_calibrate.py trains some",
     "train vision": "weights of a published encoder",
     "train semi": "weights of a published encoder",
-    "rate text": "a trained model; tests/cli/test_rate_text.py trains one",
-    "rate faces": "trained heads; tests/cli/test_rate_faces.py trains some",
-    "rate vision": "a trained model; tests/cli/test_rate_vision.py trains one",
-    "rate vlm": "a hosted model",
-    "rate others": "a hosted service",
+    "rate": "weights of a published model",
     "emonet-face hinted": "a hosted model",
-    "rate reactions": "weights of a published model",
+    "socratis reactions": "weights of a published model",
     "ratings fetch": "a published data set",
     "reproduce": "a published data set",
     "demo": "most of a minute; `make package` runs it",
@@ -179,12 +174,6 @@ def _review(path: Path) -> None:
     run_here("taxonomy", "build", path.parent / "texts.csv", "--out", path.parent)
 
 
-def _faces_in_pairs(path: Path) -> None:
-    for name in ("awe", "fear"):
-        draw_face(name, size=64).save(path.with_name(f"{name}.png"))
-    path.write_text("stimulus,file_a,file_b\np1,awe.png,fear.png\np2,fear.png,awe.png\n")
-
-
 def _taxonomy(path: Path) -> None:
     Taxonomy.from_labels(["joy", "fear", "awe"], name="mine").save(path)
 
@@ -314,7 +303,6 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     ),
     "evaluate recognition": {**_MIKELS, "people.csv": _intended},
     "analyze circumplex": {"people.csv": _copied(EXAMPLES / "dimensions/people.csv")},
-    "rate difference": {"pairs.csv": _faces_in_pairs},
     "train heads": {"ratings.csv": _heads},
     "evaluate difference": {"ratings.csv": _differences},
     "stimuli captions": {"pairs.csv": _captions},

@@ -1,4 +1,4 @@
-"""``affectlab rate difference``: what it says, writes and refuses."""
+"""Metrics of pairs in ``affectlab rate``: what it says, writes and refuses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.models.differences.pictures import drawn, noise
 from affectlab.models.differences import difference
 from affectlab.ratings import read_ratings
 
-VERB = ("rate", "difference")
+ALL = "mse+mae+ssim+deep:faces"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_from_pairs_to_metrics_beside_people(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "metrics.parquet"
-    done = run_here(*VERB, study / "pairs.csv", "--out", to)
+    done = run_here("rate", ALL, study / "pairs.csv", "--out", to)
     assert "4 metrics compared the two pictures of 10 pairs" in done.stdout
     assert "Median intra  Median inter" in done.stdout
     assert "next: affectlab evaluate difference RATINGS --models" in done.stdout
@@ -71,9 +71,8 @@ def test_from_pairs_to_metrics_beside_people(study: Path, tmp_path: Path) -> Non
 def test_ratings_of_people_name_the_pairs(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "metrics.csv"
     done = run_here(
-        *(*VERB, study / "people.csv", "--images", study, "--out", to),
-        *("--metric", "deep:hog,distance=cosine", "--metric", "mse,size=32,name=small"),
-        *("--cache", tmp_path / "cache"),
+        *("rate", "deep:hog,distance=cosine+mse,size=32,name=small", study / "people.csv"),
+        *("--out", to, "--config", f"images={study}", "--config", f"cache={tmp_path / 'cache'}"),
     )
     assert "2 metrics" in done.stdout
     assert f"next: affectlab evaluate difference {study / 'people.csv'}" in done.stdout
@@ -84,11 +83,11 @@ def test_ratings_of_people_name_the_pairs(study: Path, tmp_path: Path) -> None:
 
 def test_json(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "metrics.jsonl"
-    arguments = (*VERB, study / "pairs.csv", "--out", to, "--metric", "ssim", "--json")
+    arguments = ("rate", "ssim", study / "pairs.csv", "--out", to, "--json")
     done = run_here(*arguments)
     assert run_here(*arguments, "--seed", "3").stdout.count("ssim") == done.stdout.count("ssim")
     told = json.loads(done.stdout)
-    assert told["schema"] == "affectlab/rate-difference/1"
+    assert told["schema"] == "affectlab/rate/1"
     result = told["result"]
     assert result["n_pairs"] == 10
     (metric,) = result["metrics"]
@@ -107,13 +106,13 @@ def test_pairs_that_cannot_be_compared(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(
         "stimulus,file_a,file_b\nsame,a.png,a.png\nfar,a.png,b.png\nodd,a.png,large.png\n"
     )
-    arguments = (*VERB, tmp_path / "pairs.csv", "--out", tmp_path / "m.csv", "--metric", "mse")
+    arguments = ("rate", "mse", tmp_path / "pairs.csv", "--out", tmp_path / "m.csv")
     refused = run_here(*arguments, code=2)
     assert "stimulus 'odd': the pictures have 40 x 36 and 60 x 36" in refused.stderr.replace(
         "\n", " "
     )
     assert not (tmp_path / "m.csv").exists()
-    done = run_here(*arguments, "--set-aside", "--quiet")
+    done = run_here(*arguments, "--config", "set_aside=true", "--quiet")
     assert "Without" in done.stdout
     assert "mse: 1 pair without a value" in done.stderr.replace("\n", " ")
     assert "Median intra" not in done.stdout
@@ -130,26 +129,28 @@ def test_a_similarity_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     )
     monkeypatch.syspath_prepend(tmp_path)
     done = run_here(
-        *(*VERB, tmp_path / "pairs.csv", "--out", tmp_path / "m.csv"),
-        *("--metric", "alike_metric:alike"),
+        *("rate", "mse+alike_metric:alike", tmp_path / "pairs.csv", "--out", tmp_path / "m.csv"),
     )
     assert "higher is more alike: alike" in done.stdout
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("model", "more", "said"),
     [
-        (("--metric", "sim"), "unknown difference metric 'sim'; did you mean 'ssim'?"),
-        (("--metric", "lpips"), "metric 'lpips' needs its weights: expected trunk=FILE"),
-        (("--metric", "blendshapes"), "needs model=FILE: expected the .task file"),
-        (("--metric", "mse,size=3"), "size = 3: expected a whole number of pixels from 16 on"),
-        (("--metric", "mse", "--metric", "mse"), "two metrics are called 'mse'"),
-        (("--images", "nowhere"), "nowhere: there is no such folder"),
-        (("--out", "metrics.txt"), "metrics.txt"),
+        ("mse+sim", (), "unknown difference metric 'sim'; did you mean 'ssim'?"),
+        ("lpips", (), "metric 'lpips' needs its weights: expected trunk=FILE"),
+        ("blendshapes", (), "needs model=FILE: expected the .task file"),
+        ("mse,size=3", (), "size = 3: expected a whole number of pixels from 16 on"),
+        ("mse+mse", (), "two metrics are called 'mse'"),
+        ("mse", ("--config", "images=nowhere"), "nowhere: there is no such folder"),
+        ("mse", ("--set", "size=32"), "--set size: expected no such setting of a metric"),
+        ("mse", ("--out", "metrics.txt"), "metrics.txt"),
     ],
 )
-def test_what_is_refused(study: Path, tmp_path: Path, more: tuple[str, ...], said: str) -> None:
-    arguments = (*VERB, study / "pairs.csv", "--out", tmp_path / "m.csv")
+def test_what_is_refused(
+    study: Path, tmp_path: Path, model: str, more: tuple[str, ...], said: str
+) -> None:
+    arguments = ("rate", model, study / "pairs.csv", "--out", tmp_path / "m.csv")
     done = run_here(*arguments, *more, code=2)
     # Lines end where the terminal does, also within a path.
     assert said.replace(" ", "") in done.stderr.replace("\n", "").replace(" ", "")

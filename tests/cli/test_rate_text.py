@@ -1,4 +1,4 @@
-"""``affectlab rate text``, and its answers judged by ``affectlab evaluate classification``."""
+"""Text models of ours in ``affectlab rate``, and their answers in ``affectlab evaluate``."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def run(
     return Run(capsys)
 
 
-RATE = ("rate", "text", "dev.tsv", "--model", "model", "--out")
+RATE = ("rate", "model", "dev.tsv", "--out")
 
 
 @pytest.mark.parametrize("name", ["r.parquet", "r.csv", "r.jsonl"])
 def test_answers_are_ratings(run: Run, name: str) -> None:
     done = run(*RATE, name)
-    assert "tiny rated 120 texts on 28 labels" in done.out
+    assert "tiny rated 120 stimuli on 28 labels, interval 0 to 1" in done.out
     ratings = read_ratings(name)
     assert ratings.rater_kinds == ("model",)
     assert ratings.n_ratings == 120 * 28
@@ -109,7 +109,7 @@ def test_evaluate_finds_the_labels_that_the_model_chose(run: Run) -> None:
 
 
 def test_evaluate_at_a_level(run: Run) -> None:
-    run(*RATE, "r.parquet", "--level", "sentiment", "--quiet")
+    run(*RATE, "r.parquet", "--set", "level=sentiment", "--quiet")
     found = run.result(
         *("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel"),
         *("--label-map", "goemotions:sentiment", "--n-boot", "0"),
@@ -129,37 +129,31 @@ def macro_f1(found: dict[str, Any], rater: str) -> float:
 
 def test_words_that_moved_it(run: Run, tmp_path: Path) -> None:
     Path("one.txt").write_text("so happy today\n", encoding="utf-8")
-    done = run("rate", "text", "one.txt", "--model", "model", "--out", "r.csv", "--explain", "3",
-               "--figures", "figures")  # fmt: skip
+    asked = ("rate", "model", "one.txt", "--out", "r.csv", "--config")
+    done = run(*asked, "explain=3", "--config", "figures=figures")
     assert "“so happy today”" in done.out
     assert "(start)" in done.out
     assert {path.name for path in Path("figures").iterdir()} == {"words-1.png", "words-1.svg"}
-    told = run.result(
-        "rate", "text", "one.txt", "--model", "model", "--out", "r.csv", "--explain", "1"
-    )["explained"][0]
+    told = run.result(*asked, "explain=1")["explained"][0]
     parts = {row["token"]: row["contribution"] for row in told["parts"] if row["label"] == "joy"}
     assert max(parts, key=parts.get) == "happy"
 
 
 def test_json_and_a_name_of_its_own(run: Run) -> None:
-    found = run.result(*RATE, "r.parquet", "--rater", "me", "--level", "ekman")
-    assert found["rater"] == "me"
-    assert found["n_texts"] == 120
-    assert set(found["chosen"]) == set(found["labels"])
-    assert sum(found["chosen"].values()) > 0
-    assert "chosen by a threshold for each label" in found["answers"]
+    found = run.result(*RATE, "r.parquet", "--config", "rater=me", "--set", "level=ekman")
+    assert (found["rater"], found["n_stimuli"]) == ("me", 120)
+    assert {row["label"] for row in found["per_label"]} == set(found["labels"])
+    assert sum(row["share chosen"] for row in found["per_label"]) > 0
+    assert "chosen by a threshold for each label" in found["about"]["answers"]
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--model", "none"], ["none", "no such folder"]),
-        (["--model", "."], ["holds no model.json"]),
-        (["--out", "r.txt"], ["suffix '.txt'"]),
-        (["--out", "none/r.csv"], ["the folder none does not exist"]),
-        (["--out", "model"], ["model: suffix ''", "expected one of .csv"]),
-        (["--level", "ekmann"], ["unknown level 'ekmann'"]),
-        (["--coherent"], ["--coherent", "expected --level as well"]),
+        (["--set", "level=ekmann"], ["unknown level 'ekmann'"]),
+        (["--set", "coherent=true"], ["coherent", "expected --set level=NAME as well"]),
+        (["--set", "levels=ekman"], ["unknown setting 'levels'"]),
+        (["--config", "figures=figures"], ["figures", "expected both"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -171,7 +165,14 @@ def test_bad_input_is_one_sentence(run: Run, options: list[str], words: list[str
         assert word in done.err
 
 
-@pytest.mark.parametrize("name", ["r.txt", "none/r.csv", "kept.csv"])
+def test_a_place_without_a_model(run: Run) -> None:
+    done = run("rate", ".", "dev.tsv", "--out", "r.csv", code=2)
+    assert "holds no model" in done.err
+    done = run("rate", "none", "dev.tsv", "--out", "r.csv", code=2)
+    assert "unknown rater 'none'" in done.err
+
+
+@pytest.mark.parametrize("name", ["r.txt", "none/r.csv", "model", "kept.csv"])
 def test_where_to_write_is_looked_at_before_anything_is_rated(
     run: Run, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +189,7 @@ def test_where_to_write_is_looked_at_before_anything_is_rated(
 
 
 def test_groups_of_the_chosen_labels(run: Run) -> None:
-    run(*RATE, "r.parquet", "--level", "ekman", "--coherent", "--quiet")
+    run(*RATE, "r.parquet", "--set", "level=ekman", "--set", "coherent=true", "--quiet")
     ratings = read_ratings("r.parquet")
     model = TextClassifier.load("model")
     texts = ratings.stimuli["text"].to_list()
@@ -198,15 +199,15 @@ def test_groups_of_the_chosen_labels(run: Run) -> None:
 
 def test_a_table_without_texts_is_told_of_the_column(run: Run) -> None:
     Path("posts.csv").write_text("comment,likes\nso happy,3\n", encoding="utf-8")
-    done = run("rate", "text", "posts.csv", "--model", "model", "--out", "r.csv", code=2)
+    done = run("rate", "model", "posts.csv", "--out", "r.csv", code=2)
     assert "there is no column 'text', only 'comment' and 'likes'" in done.err
 
 
 def test_empty_texts(run: Run) -> None:
     Path("posts.csv").write_text("text\nso happy\n \n", encoding="utf-8")
-    given = ("rate", "text", "posts.csv", "--model", "model", "--out", "r.csv")
+    given = ("rate", "model", "posts.csv", "--out", "r.csv")
     assert "posts.csv, row 2: the text is empty" in run(*given, code=2).err
-    assert "set aside: 1 empty text" in run(*given, "--set-aside").err
+    assert "set aside: 1 empty text" in run(*given, "--config", "set_aside=true").err
 
 
 def test_model_of_another_version(run: Run) -> None:
@@ -223,8 +224,6 @@ def test_a_text_to_which_no_label_is_given(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "one.txt").write_text("the of it\n", encoding="utf-8")
-    arguments = ["rate", "text", tmp_path / "one.txt", "--model", folder / "model"]
-    done = Run(capsys)(*arguments, "--out", tmp_path / "one.csv")
-    assert "no label was chosen" in done.out
-    found = Run(capsys).result(*arguments, "--out", tmp_path / "one.csv")
-    assert set(found["chosen"].values()) == {0}
+    asked = ["rate", folder / "model", tmp_path / "one.txt", "--out", tmp_path / "one.csv"]
+    found = Run(capsys).result(*asked)
+    assert {row["share chosen"] for row in found["per_label"]} == {0}

@@ -1,4 +1,4 @@
-"""``affectlab rate vision``, run as a user runs it."""
+"""Vision models of ours in ``affectlab rate``, run as a user runs it."""
 
 from __future__ import annotations
 
@@ -58,18 +58,12 @@ def place(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("model", ["head", "net"])
 def test_ratings_are_those_of_the_model(place: Path, model: str) -> None:
-    done = run_here(
-        *("rate", "vision", "photos", "--model", model, "--out", "said.parquet", "--json")
-    )
+    done = run_here(*("rate", model, "photos", "--out", "said.parquet", "--json"))
     answer = json.loads(done.stdout)
-    assert answer["schema"] == "affectlab/rate-vision/1"
+    assert answer["schema"] == "affectlab/rate/1"
     found = answer["result"]
-    assert (found["n_images"], found["decide"], found["n_not_the_most_probable"]) == (
-        18,
-        "probable",
-        0,
-    )
-    assert sum(found["chosen"].values()) == 18
+    assert found["n_stimuli"] == 18
+    assert sum(row["share chosen"] for row in found["per_label"]) == pytest.approx(1)
     said = read_ratings("said.parquet")
     assert said.taxonomy is not None
     assert (said.taxonomy.name, said.rater_names) == ("mikels", (f"my {model}",))
@@ -84,13 +78,14 @@ def test_ratings_are_those_of_the_model(place: Path, model: str) -> None:
     truth = dict(pl.read_csv("truth.csv").iter_rows())
     chosen = said.to_frame().filter(pl.col("chosen") == 1)
     assert set(chosen["stimulus"]) == set(truth)
-    for label, n in found["chosen"].items():
-        assert chosen.filter(pl.col("label") == label).height == n
+    for row in found["per_label"]:
+        n = chosen.filter(pl.col("label") == row["label"]).height
+        assert row["share chosen"] == pytest.approx(n / 18)
 
 
 def test_embeddings_are_rated_as_their_images_are(place: Path) -> None:
     for given in ("photos", "emb"):
-        run_here("rate", "vision", given, "--model", "head", "--out", f"{given}.parquet")
+        run_here("rate", "head", given, "--out", f"{given}.parquet")
     one, other = (read_ratings(f"{given}.parquet").to_frame() for given in ("photos", "emb"))
     both = one.join(other, on=["stimulus", "label"])
     assert both.height == one.height == 54
@@ -98,8 +93,8 @@ def test_embeddings_are_rated_as_their_images_are(place: Path) -> None:
 
 
 def test_deciding_by_cost(place: Path) -> None:
-    arguments = ("rate", "vision", "emb", "--model", "head", "--out", "cost.parquet")
-    done = run_here(*arguments, "--decide", "cost", "--rater", "careful", "--json")
+    arguments = ("rate", "head", "emb", "--out", "cost.parquet")
+    done = run_here(*arguments, "--set", "decide=cost", "--config", "rater=careful", "--json")
     found = json.loads(done.stdout)["result"]
     frame = read_ratings("cost.parquet").to_frame()
     assert frame["rater"].unique().to_list() == ["careful"]
@@ -114,42 +109,42 @@ def test_deciding_by_cost(place: Path) -> None:
         }
         assert expected[chosen[row["stimulus"]]] == pytest.approx(min(expected.values()))
         differ += row[chosen[row["stimulus"]]] < max(row[label] for label in labels)
-    assert found["n_not_the_most_probable"] == differ
-    assert "decided by expected cost" in run_here(*arguments, "--decide", "cost").stdout
+    said = run_here(*arguments, "--set", "decide=cost").stdout
+    assert f"decided by expected cost; {differ} picture" in said
 
 
 def test_a_single_image_and_a_table(place: Path) -> None:
     run_here(
-        *("rate", "vision", "photos/awe/p00.png", "--model", "head", "--out", "one.csv"),
+        *("rate", "head", "photos/awe/p00.png", "--out", "one.csv"),
     )
     assert read_ratings("one.csv").stimulus_names == ("p00",)
     Path("table.csv").write_text("stimulus,file\na,photos/awe/p00.png\nb,photos/anger/p02.png\n")
-    done = run_here("rate", "vision", "table.csv", "--model", "head", "--out", "two.parquet")
-    assert "my head rated 2 images on 3 labels" in done.stdout
+    done = run_here("rate", "head", "table.csv", "--out", "two.parquet")
+    assert "my head rated 2 stimuli on 3 labels" in done.stdout
     assert read_ratings("two.parquet").stimulus_names == ("a", "b")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nowhere", "--model", "head"), "nowhere: there is no such file or folder"),
-        (("photos", "--model", "photos"), "photos"),
-        (("other", "--model", "head"), "the model was trained on those of"),
-        (("emb", "--model", "net"), "emb holds embeddings, and 'my net' looks at images"),
-        (("broken", "--model", "net"), "bad.png"),
-        (("empty", "--model", "head"), "empty"),
+        (("head", "nowhere"), "nowhere: there is no such file or folder"),
+        (("photos", "photos"), "photos"),
+        (("head", "other"), "the model was trained on those of"),
+        (("net", "emb"), "emb holds embeddings, and 'my net' looks at images"),
+        (("net", "broken"), "bad.png"),
+        (("head", "empty"), "empty"),
     ],
 )
 def test_what_cannot_be_rated(place: Path, arguments: tuple[str, ...], said: str) -> None:
     Path("broken").mkdir()
     Path("broken/bad.png").write_bytes(b"\x89PNG\r\n\x1a\n nothing more")
     Path("empty").mkdir()
-    done = run_here("rate", "vision", *arguments, "--out", "said.parquet", code=2)
+    done = run_here("rate", *arguments, "--out", "said.parquet", code=2)
     assert said in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
     assert not Path("said.parquet").exists()
 
 
 def test_a_place_that_is_no_table_is_refused_first(place: Path) -> None:
-    done = run_here("rate", "vision", "photos", "--model", "head", "--out", "said.txt", code=2)
+    done = run_here("rate", "head", "photos", "--out", "said.txt", code=2)
     assert "said.txt" in done.stderr

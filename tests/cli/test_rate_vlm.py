@@ -1,4 +1,4 @@
-"""``affectlab rate vlm``, against a server on this machine."""
+"""A provider's model in ``affectlab rate``, against a server on this machine."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def faces(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(faces: Path, server: FakeServer, to: Path, *more: object, code: int = 0):
-    base = ("--model", MODEL, "--base-url", server.url, "--out", to)
-    return run_here("rate", "vlm", faces, *base, *more, code=code)
+    base = ("--base-url", server.url, "--out", to / "r.parquet")
+    return run_here("rate", MODEL, faces, *base, *more, code=code)
 
 
 def test_images_become_ratings(faces: Path, tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_images_become_ratings(faces: Path, tmp_path: Path) -> None:
     assert "answered 4 questions" in done.stdout
     assert "100.0" in done.stdout
     assert "cost: $0.0112" in done.stdout
-    assert str(tmp_path / "ratings.parquet") in done.stdout.replace("\n", "")
+    assert str(tmp_path / "r.parquet") in done.stdout.replace("\n", "")
     assert "all of them before" in again.stdout
     assert "cost: not known" in again.stdout
-    ratings = read_ratings(tmp_path / "ratings.parquet")
+    ratings = read_ratings(tmp_path / "r.parquet")
     assert ratings.rater_kinds == ("model",)
     assert ratings.n_ratings == 8
 
@@ -55,11 +55,11 @@ def test_images_become_ratings(faces: Path, tmp_path: Path) -> None:
 def test_another_rater_needs_another_folder(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
         ask(faces, server, tmp_path)
-        before = (tmp_path / "ratings.parquet").read_bytes()
+        before = (tmp_path / "r.parquet").read_bytes()
         done = ask(faces, server, tmp_path, "--config", "rater=somebody else", code=2)
         assert len(server.calls) == 4
     assert "expected another folder for 'somebody else'" in done.stderr
-    assert (tmp_path / "ratings.parquet").read_bytes() == before
+    assert (tmp_path / "r.parquet").read_bytes() == before
 
 
 def test_json(faces: Path, tmp_path: Path) -> None:
@@ -71,10 +71,18 @@ def test_json(faces: Path, tmp_path: Path) -> None:
             faces / "faces.csv",
             server,
             tmp_path,
-            *("--json", "--control", "decoy_hint", "--config", "concurrency=1", "--limit", 3),
+            *(
+                "--json",
+                "--config",
+                "control=decoy_hint",
+                "--config",
+                "concurrency=1",
+                "--limit",
+                3,
+            ),
         )
     told = json.loads(done.stdout)
-    assert told["schema"] == "affectlab/rate-vlm/1"
+    assert told["schema"] == "affectlab/rate/1"
     result = told["result"]
     assert (result["n_questions"], result["n_answered"], result["n_usable"]) == (6, 6, 5)
     assert result["cost"] is None
@@ -92,10 +100,10 @@ def test_json(faces: Path, tmp_path: Path) -> None:
 
 def test_a_dry_run_asks_nobody(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
-        done = ask(faces, server, tmp_path / "l", "--dry-run", "--at-most", 5)
+        done = ask(faces, server, tmp_path, "--dry-run", "--at-most", 5)
         priced = ask(
-            *(faces, server, tmp_path / "l", "--dry-run", "--json"),
-            *("--config", "price_in=1", "--config", "price_out=1", "--control", "no_image"),
+            *(faces, server, tmp_path, "--dry-run", "--json"),
+            *("--config", "price_in=1", "--config", "price_out=1", "--config", "control=no_image"),
         )
         assert not server.calls
     assert "How strongly does this face show" in done.stdout
@@ -105,7 +113,7 @@ def test_a_dry_run_asks_nobody(faces: Path, tmp_path: Path) -> None:
     result = json.loads(priced.stdout)["result"]
     assert result["n_questions"] == 8
     assert 0 < result["cost"] < result["most_cost"]
-    assert not (tmp_path / "l").exists()
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_budget_that_is_gone_is_said(faces: Path, tmp_path: Path) -> None:
@@ -138,7 +146,7 @@ def test_a_wrong_key_is_told_in_one_sentence(
     assert "bad key [key] (HTTP 401)" in done.stderr
     assert done.stderr.count("\n") == 1
     assert "sk-this-is-the-key" not in done.stderr + done.stdout
-    written = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+    written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     assert b"sk-this-is-the-key" not in written
 
 
@@ -149,7 +157,7 @@ def test_a_wrong_key_is_told_in_one_sentence(
         (("--temperature", "warm"), "warm"),
         (("--temperature", "3"), "temperature 3"),
         (("--budget-usd", "1"), "needs prices"),
-        (("--control", "blindfold"), "unknown control"),
+        (("--config", "control=blindfold"), "unknown control"),
         (("--config", "key_env=NO_SUCH_VARIABLE_HERE"), "is not set"),
         (("--protocol", "intensities"), "intensity"),
         (("--config", "again=ok"), "not asked again"),
@@ -168,8 +176,9 @@ def test_what_cannot_be_used(
 
 def test_what_is_left_out_is_zero_or_not_rated(faces: Path, tmp_path: Path) -> None:
     def rated(name: str, *options: str) -> int:
+        (tmp_path / name).mkdir()
         ask(faces, server, tmp_path / name, *options)
-        return read_ratings(tmp_path / name / "ratings.parquet").n_ratings
+        return read_ratings(tmp_path / name / "r.parquet").n_ratings
 
     with FakeServer(lambda call: values(Awe=3)) as server:
         assert rated("plain") == 4
@@ -182,12 +191,14 @@ def test_what_is_left_out_is_zero_or_not_rated(faces: Path, tmp_path: Path) -> N
 
 def test_labels_are_shuffled_unless_told_otherwise(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
         ask(faces, server, tmp_path / "a")
         ask(faces, server, tmp_path / "b", "--config", "shuffle=false")
     texts = [call.text for call in server.calls]
     assert (len(set(texts[:4])), len(set(texts[4:]))) == (4, 1)
     orders = [
-        read_ratings(tmp_path / name / "ratings.parquet").raters["label_order"].to_list()
+        read_ratings(tmp_path / name / "r.parquet").raters["label_order"].to_list()
         for name in ("a", "b")
     ]
     assert orders == [["shuffled, seed 0"], ["protocol"]]
@@ -205,10 +216,10 @@ def test_a_run_that_stopped_is_no_success(faces: Path, tmp_path: Path) -> None:
         assert "2 questions in a row got no answer" in said
         assert "key expired (HTTP 401)" in said
         # What there is can be used, and the same command goes on.
-        assert read_ratings(tmp_path / "ratings.parquet").answers().n_stimuli == 1
+        assert read_ratings(tmp_path / "r.parquet").answers().n_stimuli == 1
         server.script = lambda call: values(Awe=3)
         ask(faces, server, tmp_path)
-    assert read_ratings(tmp_path / "ratings.parquet").answers().n_stimuli == 4
+    assert read_ratings(tmp_path / "r.parquet").answers().n_stimuli == 4
 
 
 def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
@@ -218,9 +229,10 @@ def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
         done = ask(faces, server, tmp_path, "--config", "tries=1", code=2)
     assert "no usable answer; 4 transport, such as: HTTP 500: down; " in done.stderr
     assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "ratings.parquet").exists()
+    assert not (tmp_path / "r.parquet").exists()
     assert (
-        pl.read_parquet(tmp_path / "answers.parquet")["problem"].to_list() == ["HTTP 500: down"] * 4
+        pl.read_parquet(tmp_path / "r.run" / "answers.parquet")["problem"].to_list()
+        == ["HTTP 500: down"] * 4
     )
 
 
@@ -244,11 +256,11 @@ def test_ratings_are_not_replaced_by_others(
 ) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
         ask(faces, server, tmp_path)
-        before = (tmp_path / "ratings.parquet").read_bytes()
+        before = (tmp_path / "r.parquet").read_bytes()
         done = ask(faces, server, tmp_path, *options, code=2)
         assert len(server.calls) == 4
         assert said in done.stderr
-        assert (tmp_path / "ratings.parquet").read_bytes() == before
+        assert (tmp_path / "r.parquet").read_bytes() == before
 
 
 def test_a_few_first_and_all_of_them_later(faces: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_what_people_read(place: Path) -> None:
         "It ranks better than L1 on the same actors",
         "no 10 independent results",
         "metric: metric; its card: metric/README.md",
-        "next, on pairs of other actors: affectlab rate difference PAIRS --metric metric --out",
+        "next, on pairs of other actors: affectlab rate metric PAIRS --out",
     ):
         assert said in " ".join(done.stdout.split()), said
 

@@ -175,7 +175,7 @@ def test_a_heading_begins_at_a_verb_and_the_first_at_the_first() -> None:
     ("words", "sentence"),
     [
         (("dmeo",), 'Unknown command "dmeo". Did you mean "demo"?'),
-        (("rate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
+        (("evaluate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
         (("taxonomy", "show", "mikels", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
         (("taxonomy", "build"), "affectlab taxonomy build --help"),
         (("study", "init", "x.toml", "--sample", "-3"), "--sample"),
@@ -191,9 +191,9 @@ def test_what_cannot_be_run_is_said_in_one_line(words: tuple[str, ...], sentence
 
 
 def test_only_the_verb_that_is_asked_for_has_options() -> None:
-    app = make_parser(["rate", "text", "x"])
-    assert app["rate"]["text"].default_command is not None
-    assert app["rate"]["vlm"].default_command is None
+    app = make_parser(["train", "text", "x"])
+    assert app["train"]["text"].default_command is not None
+    assert app["train"]["vision"].default_command is None
     assert app["demo"].default_command is None
     assert "add" not in app["study"]
 

@@ -109,13 +109,13 @@ def test_protocol(run: Run) -> None:
 
 def test_rater_and_metric(run: Run, tmp_path: Path) -> None:
     pictures = EXAMPLES / "study-pictures"
-    rated = _result(run("rate", "others", pictures, "--rater", "sky", "--out", "sky", "--json"))
-    assert (rated["rater"], rated["n_images"], rated["outcomes"]) == ("sky", 4, {"ok": 4})
+    rated = _result(run("rate", "sky", pictures, "--out", "sky.parquet", "--json"))
+    assert (rated["rater"], rated["n_stimuli"], rated["outcomes"]) == ("sky", 4, {"ok": 4})
     assert set(rated["labels"]) == {"sunny", "breezy", "foggy", "stormy"}
     judged = _result(
         run(
             *("evaluate", "fairness", PLUGIN / "data" / "answers.csv", "--scale", "0-4"),
-            *("--models", tmp_path / "sky" / "ratings.parquet"),
+            *("--models", tmp_path / "sky.parquet"),
             *("--stimuli", PLUGIN / "data" / "pictures.csv", "--by", "stimulus.place"),
             *("--metric", "within_one", "--n-boot", "0", "--json"),
         )
@@ -123,7 +123,7 @@ def test_rater_and_metric(run: Run, tmp_path: Path) -> None:
     settings = judged["settings"]
     assert (settings["metric"], settings["title"]) == ("within_one", "share within one step")
     values = {group["group"]: group["value"] for group in judged["groups"]}
-    assert values == _within_one(tmp_path / "sky" / "ratings.parquet")
+    assert values == _within_one(tmp_path / "sky.parquet")
 
 
 def _within_one(file: Path) -> dict[str, float]:
@@ -192,7 +192,7 @@ def _sentence(group: str) -> str:
         ("formats", ("ratings", "describe", PLUGIN / "data" / "answers.csv", "--format", "hail")),
         (
             "raters",
-            ("rate", "others", EXAMPLES / "study-pictures", "--rater", "hail", "--out", "x"),
+            ("rate", "hail", EXAMPLES / "study-pictures", "--out", "x.csv"),
         ),
     ],
 )

@@ -440,7 +440,7 @@ TREE = Branch(
         "rate": Command(
             "cli.rate.door:rate",
             "SamLowe/roberta-base-go_emotions dev.tsv --out ratings.parquet",
-            hidden=("ledger", "retrying", "shuffle"),
+            hidden=("ledger", "retrying"),
         ),
         "socratis": Branch(
             "Socratis: why a person feels an emotion about an image with its caption.",

@@ -312,7 +312,7 @@ def words_section(about: ModelOnTexts) -> Section:
     said = Paragraph(
         f"Words whose z is {_MIN_Z:g} or more in the {plural(found.n_all, 'text')} of "
         f"{about.train.source} ({found.method}).{none} They describe the texts; what moved a "
-        "single prediction is another question (affectlab rate text --explain)."
+        "single prediction is another question (affectlab rate --config explain=3)."
     )
     picture = Picture.of(
         found,

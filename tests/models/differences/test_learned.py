@@ -190,7 +190,7 @@ def test_another_metric_may_be_held_against_it() -> None:
 
 
 def test_ratings_of_metrics_are_held_against_it() -> None:
-    """As ``rate difference`` writes them: a similarity says so, and is turned round."""
+    """As ``affectlab rate`` writes them: a similarity says so, and is turned round."""
     pairs, scores, frames = planted(noise=3.0)
     answers = pl.concat(
         pl.DataFrame({"stimulus": pairs["stimulus"], "rater": [name] * len(scores), "value": told})

@@ -98,7 +98,7 @@ def test_the_card_says_what_was_done(folder: Path) -> None:
         "by rising maps fitted to more.csv",
         "less the mean of each head over 30 neutral stimuli of calm",
         "80 % intervals, split conformal",
-        "affectlab rate faces IMAGES --model model",
+        "affectlab rate model IMAGES",
     ):
         assert said in card, said
 

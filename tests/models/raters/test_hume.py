@@ -31,15 +31,15 @@ from affectlab.models.raters import load_rater, rate
 from affectlab.models.raters.hume import HUME_EXPRESSIONS, HumeApi, HumeBatchApi
 from affectlab.models.raters.ledger import AnswerLedger
 from affectlab.models.raters.rate import InFlightWarning
-from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings import Ratings
 
 UPLOAD = "/v1/expression/video/file"
 QUICK = {"pause": 0.01, "retries": 2}
 
 
-def rate(hume: FakeHume, images: object, rater: str = "hume", **more: object) -> Ratings:
+def ask(hume: FakeHume, images: object, rater: str = "hume", **more: object) -> Ratings:
     wait = {"every": 0.01} if rater == "hume-batch" else {}
-    return rate(images, rater, url=hume.url, **QUICK | wait | more)  # type: ignore[arg-type]
+    return rate(rater, images, url=hume.url, **QUICK | wait | more)  # type: ignore[arg-type]
 
 
 def answers(folder: Path) -> dict[str, dict[str, object]]:
@@ -50,7 +50,7 @@ def answers(folder: Path) -> dict[str, dict[str, object]]:
 class TestUpload:
     def test_scores_become_ratings(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(body=uploaded(upload_face(9, {"joy": 0.6, "awe": 0.25})))]
-        found = rate(hume, pictures(tmp_path / "p", 50))
+        found = ask(hume, pictures(tmp_path / "p", 50))
         values = dict(found.to_frame().select("label", "value").iter_rows())
         # What the service leaves out is not rated, and not 0.
         assert values == {"joy": 0.6, "awe": 0.25}
@@ -61,7 +61,7 @@ class TestUpload:
     def test_the_request_is_as_documented(self, hume: FakeHume, tmp_path: Path) -> None:
         secret = pictures(tmp_path / "disgust", 61)
         (secret / "w61.png").rename(secret / "very-sad-face.png")
-        rate(hume, secret, threshold=0.8, min_size=30)
+        ask(hume, secret, threshold=0.8, min_size=30)
         assert hume.seen == [("POST", UPLOAD, 61)]
         assert json.loads(hume.fields[0]["config"]) == {"face": {"threshold": 0.8, "min_size": 30}}
         assert b'filename="picture.jpg"' in hume.bodies[0]
@@ -75,7 +75,7 @@ class TestUpload:
         hume.upload[50] = [Reply(body=uploaded())]
         hume.upload[51] = [Reply(body=uploaded(small, big, upload_face(90, {}, measured=False)))]
         hume.upload[52] = [Reply(body=uploaded(upload_face(5, {})))]
-        found = rate(hume, pictures(tmp_path / "p", 50, 51, 52), path=tmp_path / "out")
+        found = ask(hume, pictures(tmp_path / "p", 50, 51, 52), path=tmp_path / "out")
         rows = answers(tmp_path / "out")
         assert (rows["w50"]["outcome"], rows["w50"]["faces"]) == ("empty", 0)
         assert (rows["w51"]["outcome"], rows["w51"]["faces"]) == ("ok", 2)
@@ -88,12 +88,12 @@ class TestUpload:
 
     def test_names_that_the_service_adds_are_kept(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(body=uploaded(upload_face(9, {"schadenfreude": 0.4})))]
-        assert rate(hume, pictures(tmp_path / "p", 50)).label_names == ("schadenfreude",)
+        assert ask(hume, pictures(tmp_path / "p", 50)).label_names == ("schadenfreude",)
 
     def test_busy_servers_are_asked_again(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(429, headers={"Retry-After": "0.2"}), Reply(503)]
         hume.upload[51] = [Reply(drop=True)]
-        found = rate(hume, pictures(tmp_path / "p", 50, 51), concurrency=1, path=tmp_path / "o")
+        found = ask(hume, pictures(tmp_path / "p", 50, 51), concurrency=1, path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted(UPLOAD, 50) == 3
         assert hume.counted(UPLOAD, 51) == 2
@@ -106,7 +106,7 @@ class TestUpload:
         past = "Wed, 21 Oct 2015 07:28:00 GMT"
         hume.upload[50] = [Reply(429, headers={"Retry-After": past})]
         started = time.monotonic()
-        rate(hume, pictures(tmp_path / "p", 50), pause=30.0)
+        ask(hume, pictures(tmp_path / "p", 50), pause=30.0)
         assert time.monotonic() - started < 10
 
     @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ class TestUpload:
         self, reply: Reply, outcome: str, said: str, hume: FakeHume, tmp_path: Path
     ) -> None:
         hume.upload[50] = [reply] * 3
-        found = rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
+        found = ask(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == outcome
         assert said in str(row["problem"])
@@ -145,19 +145,19 @@ class TestUpload:
     ) -> None:
         images = pictures(tmp_path / "p", 50, 51, 52)
         hume.upload[50], hume.upload[51] = [Reply(500)] * 3, [Reply(body=b"{}")]
-        rate(hume, images, path=tmp_path / "o")
+        ask(hume, images, path=tmp_path / "o")
         first = len(hume.seen)
-        again = rate(hume, images, path=tmp_path / "o")
+        again = ask(hume, images, path=tmp_path / "o")
         assert hume.seen[first:] == [("POST", UPLOAD, 50)]
         assert again.to_frame().filter(stimulus="w50")["outcome"].unique().to_list() == ["ok"]
         # Other settings are other answers.
-        rate(hume, images, path=tmp_path / "o", threshold=0.9)
+        ask(hume, images, path=tmp_path / "o", threshold=0.9)
         assert len(hume.seen) == first + 4
 
     def test_a_copy_is_not_asked_about_twice(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
         (images / "copy.png").write_bytes((images / "w50.png").read_bytes())
-        found = rate(hume, images)
+        found = ask(hume, images)
         assert len(hume.seen) == 1
         assert found.to_frame().select("stimulus", "value").rows() == [
             ("copy", 0.75),
@@ -169,10 +169,10 @@ class TestUpload:
         for width in range(52, 60):
             hume.upload[width] = [Reply(500)] * 3
         with pytest.raises(InputError, match="no answer about 2 pictures in a row"):
-            rate(hume, images, path=tmp_path / "o", patience=2, concurrency=1)
+            ask(hume, images, path=tmp_path / "o", patience=2, concurrency=1)
         before = len(hume.seen)
         hume.upload.clear()
-        rate(hume, images, path=tmp_path / "o")
+        ask(hume, images, path=tmp_path / "o")
         # The two that were answered are not asked about again.
         assert len(hume.seen) == before + 8
 
@@ -190,14 +190,14 @@ class TestUpload:
         hume.upload[51] = [Reply(body=echo)]
         caplog.set_level(1)
         rater = load_rater("hume", url=hume.url, **QUICK)
-        rate(images, rater, path=tmp_path / "o")
+        rate(rater, images, path=tmp_path / "o")
         assert KEY in hume.keys
         kept = b"".join(file.read_bytes() for file in (tmp_path / "o").iterdir())
         assert KEY.encode() not in kept
         assert KEY not in repr(rater) + caplog.text + "".join(capsys.readouterr())
         monkeypatch.setenv("HUME_API_KEY", "another-secret-key")
         with pytest.raises(InputError, match=r"answers 401: .*\[key\]") as refused:
-            rate(hume, pictures(tmp_path / "q", 70))
+            ask(hume, pictures(tmp_path / "q", 70))
         assert "another-secret-key" not in str(refused.value)
 
     def test_without_a_key(
@@ -205,7 +205,7 @@ class TestUpload:
     ) -> None:
         monkeypatch.delenv("HUME_API_KEY")
         with pytest.raises(InputError, match="environment variable HUME_API_KEY"):
-            rate(hume, pictures(tmp_path / "p", 50))
+            ask(hume, pictures(tmp_path / "p", 50))
         assert hume.seen == []
 
     def test_concurrency_and_rate_stay_in_bounds(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -214,11 +214,11 @@ class TestUpload:
             hume.upload[width] = [Reply(body=uploaded(upload_face(5, {"joy": 0.5})), after=0.05)]
         # Nobody is answered before as many ask as may; the wait would show one more.
         hume.together = threading.Barrier(3)
-        rate(hume, pictures(tmp_path / "p", *widths), concurrency=3)
+        ask(hume, pictures(tmp_path / "p", *widths), concurrency=3)
         hume.together = None
         assert hume.most_at_once == 3
         hume.times.clear()
-        rate(hume, pictures(tmp_path / "q", *range(70, 76)), concurrency=3, per_second=20)
+        ask(hume, pictures(tmp_path / "q", *range(70, 76)), concurrency=3, per_second=20)
         # Six in 0.25 s at the least; the first may have come late to the server.
         assert hume.times[-1] - hume.times[0] > 0.1
 
@@ -242,7 +242,7 @@ class TestJobs:
         ]
         scores = {name: k / 100 for k, name in enumerate(HUME_EXPRESSIONS)}
         hume.predictions[50] = [Reply(body=predicted(batch_face(9, scores)))]
-        found = rate(hume, pictures(tmp_path / "p", 50), "hume-batch", prob_threshold=0.5)
+        found = ask(hume, pictures(tmp_path / "p", 50), "hume-batch", prob_threshold=0.5)
         assert dict(found.to_frame().select("label", "value").iter_rows()) == scores
         assert [path for _, path, _ in hume.seen] == [
             "/v0/batch/jobs",
@@ -290,7 +290,7 @@ class TestJobs:
     ) -> None:
         getattr(hume, where)[50] = [reply]
         hume.labels = HUME_EXPRESSIONS
-        rate(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
+        ask(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == outcome
         assert said in str(row["problem"])
@@ -300,7 +300,7 @@ class TestJobs:
         other = dict.fromkeys(HUME_EXPRESSIONS, 0.8)
         body = predicted(batch_face(8, one), batch_face(30, other), batch_face(9, one))
         hume.predictions[50] = [Reply(body=body)]
-        found = rate(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
+        found = ask(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
         assert set(found.value) == {0.8}
         assert answers(tmp_path / "o")["w50"]["faces"] == 3
 
@@ -310,12 +310,12 @@ class TestJobs:
         hume.labels = HUME_EXPRESSIONS
         hume.states[50] = [Reply(body=b'{"state": {"status": "QUEUED"}}')] * 1000
         images = pictures(tmp_path / "p", 50)
-        slow = rate(hume, images, "hume-batch", path=tmp_path / "o", longest=0.2)
+        slow = ask(hume, images, "hume-batch", path=tmp_path / "o", longest=0.2)
         del slow
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == "transport"
         hume.states.clear()
-        found = rate(hume, images, "hume-batch", path=tmp_path / "o")
+        found = ask(hume, images, "hume-batch", path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 1
 
@@ -323,9 +323,9 @@ class TestJobs:
         hume.labels = HUME_EXPRESSIONS
         hume.states[50] = [Reply(body=b'{"state": {"status": "QUEUED"}}')] * 1000
         images = pictures(tmp_path / "p", 50)
-        rate(hume, images, "hume-batch", path=tmp_path / "o", longest=0.2)
+        ask(hume, images, "hume-batch", path=tmp_path / "o", longest=0.2)
         hume.states[50] = [Reply(404)]
-        found = rate(hume, images, "hume-batch", path=tmp_path / "o")
+        found = ask(hume, images, "hume-batch", path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 2
 
@@ -336,7 +336,7 @@ class TestJobs:
         code = (
             "import sys\n"
             "from affectlab.models.raters import rate\n"
-            f"rate({str(images)!r}, 'hume-batch', path={str(tmp_path / 'o')!r}, "
+            f"rate('hume-batch', {str(images)!r}, path={str(tmp_path / 'o')!r}, "
             f"url={hume.url!r}, concurrency=1, every=0.02)\n"
         )
         process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
@@ -348,11 +348,10 @@ class TestJobs:
         process.wait()
         assert hume.counted("/v0/batch/jobs", 50) == 1
         hume.states.clear()
-        found = rate(hume, images, "hume-batch", path=tmp_path / "o")
+        found = ask(hume, images, "hume-batch", path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         for width in (50, 51, 52):
             assert hume.counted("/v0/batch/jobs", width) == 1
-        assert read_ratings(tmp_path / "o" / "ratings.parquet").equals(found)
 
 
 def test_a_killed_run_says_which_pictures_were_in_flight(hume: FakeHume, tmp_path: Path) -> None:
@@ -362,7 +361,7 @@ def test_a_killed_run_says_which_pictures_were_in_flight(hume: FakeHume, tmp_pat
         hume.upload[width] = [Reply(body=uploaded(upload_face(9, {"joy": 0.5})), after=600)]
     code = (
         "from affectlab.models.raters import rate\n"
-        f"rate({str(images)!r}, 'hume', path={str(tmp_path / 'o')!r}, "
+        f"rate('hume', {str(images)!r}, path={str(tmp_path / 'o')!r}, "
         f"url={hume.url!r}, concurrency=2, timeout=900.0)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
@@ -373,14 +372,14 @@ def test_a_killed_run_says_which_pictures_were_in_flight(hume: FakeHume, tmp_pat
     process.wait()
     assert len(hume.seen) == 3
     with pytest.warns(InFlightWarning) as said:
-        found = rate(hume, images, path=tmp_path / "o")
+        found = ask(hume, images, path=tmp_path / "o")
     assert str(said[0].message).startswith(
         "2 pictures were in flight when an earlier run ended (w51 and w52): no answer of theirs"
     )
     assert set(found.to_frame()["outcome"]) == {"ok"}
     assert [hume.counted(UPLOAD, width) for width in (50, 51, 52, 53)] == [1, 2, 2, 1]
     # It is said once, and a picture with an answer is not sent again.
-    rate(hume, images, path=tmp_path / "o")
+    ask(hume, images, path=tmp_path / "o")
     assert len(hume.seen) == 6
 
 
@@ -391,9 +390,9 @@ def test_a_key_that_is_refused_leaves_nothing_in_flight(
     for key in ("", "another-key-0123456789"):
         monkeypatch.setenv("HUME_API_KEY", key)
         with pytest.raises(InputError, match="key"):
-            rate(hume, images, path=tmp_path / "o", concurrency=1)
+            ask(hume, images, path=tmp_path / "o", concurrency=1)
     monkeypatch.setenv("HUME_API_KEY", KEY)
-    rate(hume, images, path=tmp_path / "o")
+    ask(hume, images, path=tmp_path / "o")
 
 
 def test_a_picture_that_left_once_is_in_flight_whatever_ends_the_run(
@@ -404,7 +403,7 @@ def test_a_picture_that_left_once_is_in_flight_whatever_ends_the_run(
     for width, replies in ((50, [wait]), (51, [Reply(drop=True), wait])):
         hume.upload[width] = replies
         with pytest.raises(InputError, match="asks to wait 3,600 s"):
-            rate(hume, pictures(tmp_path / f"p{width}", width), path=tmp_path / "o")
+            ask(hume, pictures(tmp_path / f"p{width}", width), path=tmp_path / "o")
     assert len(hume.seen) == 3
     with AnswerLedger(tmp_path / "o", load_rater("hume", url=hume.url)) as ledger:
         assert ledger.in_flight == ("w51",)

@@ -20,7 +20,7 @@ from affectlab.models.raters import (
     load_rater,
     rate,
 )
-from affectlab.models.raters.rate import BrokenLedgerWarning, InFlightWarning, UnreadImageWarning
+from affectlab.models.raters.rate import BrokenLedgerWarning, InFlightWarning, UnreadStimulusWarning
 from affectlab.models.raters.rater import answer_of, largest
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.taxonomy import map_labels
@@ -66,7 +66,7 @@ def by_label(found: Ratings, stimulus: str) -> dict[str, float | None]:
 def test_what_becomes_of_what_a_rater_gives(
     given: Any, outcome: str, said: str, tmp_path: Path
 ) -> None:
-    found = rate(pictures(tmp_path / "p", 50), rater(given), path=tmp_path / "o")
+    found = rate(rater(given), pictures(tmp_path / "p", 50), path=tmp_path / "o")
     row = pl.read_csv(tmp_path / "o" / "answers.csv").row(0, named=True)
     assert row["outcome"] == outcome
     assert said in (row["problem"] or "")
@@ -75,7 +75,8 @@ def test_what_becomes_of_what_a_rater_gives(
     if outcome != "ok":
         assert found.to_frame()["value"].null_count() == 3
         assert outcome_table(found).to_frame("usable")[outcome][0] == 1
-    assert read_ratings(tmp_path / "o" / "ratings.parquet").equals(found)
+    found.write(tmp_path / "r.parquet")
+    assert read_ratings(tmp_path / "r.parquet").equals(found)
 
 
 @given(
@@ -103,8 +104,7 @@ def test_unknown_outcomes_are_refused() -> None:
     [
         ({"labels": ()}, "no labels"),
         ({"labels": ("a", "a")}, "label 'a' stands twice"),
-        ({"scale": "interval"}, "expected numbers with two bounds"),
-        ({"scale": "nominal:a,b"}, "expected numbers with two bounds"),
+        ({"scale": "nominal:a,b"}, "expected one of numbers"),
         ({"batch": 0}, "batch = 0"),
         ({"join": "mean"}, "unknown way to join scores 'mean'"),
     ],
@@ -118,11 +118,10 @@ def test_functions_and_names() -> None:
     def glad(batch: Any) -> list[Any]:
         return [{"happy": 1.0} for _ in batch]
 
-    with pytest.raises(InputError, match="no labels"):
-        load_rater(glad)
+    assert load_rater(glad).others
     glad.labels, glad.version = ("happy",), "7"  # type: ignore[attr-defined]
     assert load_rater(glad).version == "7"
-    with pytest.raises(InputError, match="is given ready"):
+    with pytest.raises(InputError, match="threshold"):
         load_rater(glad, threshold=1)
     with pytest.raises(InputError, match="not int"):
         load_rater(3)  # type: ignore[arg-type]
@@ -139,43 +138,43 @@ class TestLabels:
             '[labels]\nhappy = "joy"\ncalm = "joy"\n[unmapped]\nsad = "for a test"\n'
         )
         images = pictures(tmp_path / "p", 50)
-        most = rate(images, rater(self.scores), label_map=file)
+        most = rate(rater(self.scores), images, label_map=file)
         assert by_label(most, "w50") == {"joy": 0.5}
         assert most.raters["left_out"][0] == "sad: for a test"
-        added = rate(images, rater(self.scores, join="sum"), "ekman", file)
+        added = rate(rater(self.scores, join="sum"), images, "ekman", file)
         assert by_label(added, "w50") == {"joy": pytest.approx(0.7)}
         file.write_text(file.read_text().replace('source = "mine"', 'source = "other"'))
         with pytest.raises(InputError, match="source = 'other'; expected 'mine'"):
-            rate(images, rater(self.scores), label_map=file)
+            rate(rater(self.scores), images, label_map=file)
         file.write_text(file.read_text().replace('"other"', '"mine"').replace("sad", "bad"))
         with pytest.raises(InputError, match=r"mine\.toml: .*unknown label 'bad'"):
-            rate(images, rater(self.scores), label_map=file)
+            rate(rater(self.scores), images, label_map=file)
 
     def test_names_given(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
         told = {"happy": "joy", "sad": "SADNESS"}
-        found = rate(images, rater(self.scores), "ekman", told)
+        found = rate(rater(self.scores), images, "ekman", told)
         assert by_label(found, "w50") == {"joy": 0.5, "sadness": 0.3}
         with pytest.raises(InputError, match="unknown label 'hapy'; did you mean 'happy'"):
-            rate(images, rater(self.scores), "ekman", {"hapy": "joy"})
+            rate(rater(self.scores), images, "ekman", {"hapy": "joy"})
         with pytest.raises(InputError, match="unknown label 'glee'"):
-            rate(images, rater(self.scores), "ekman", {"happy": "glee"})
+            rate(rater(self.scores), images, "ekman", {"happy": "glee"})
         with pytest.raises(InputError, match="but to no taxonomy"):
-            rate(images, rater(self.scores), label_map=told)
+            rate(rater(self.scores), images, label_map=told)
 
     def test_mappings_of_affectlab(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
         fine = {"amusement": 0.1, "contentment": 0.6, "anger": 0.3, "awe": 0.0}
         own = rater(fine, labels=tuple(fine))
-        found = rate(images, own, label_map=map_labels("mikels", "ekman"))
+        found = rate(own, images, label_map=map_labels("mikels", "ekman"))
         assert by_label(found, "w50") == {"anger": 0.3, "joy": 0.6}
         assert found.raters["left_out"][0].startswith("awe: ")
         with pytest.raises(InputError, match="0 of 1 labels have a name there"):
-            rate(images, rater({"x": 1.0}, labels=("x",)), "ekman")
+            rate(rater({"x": 1.0}, labels=("x",)), images, "ekman")
         with pytest.raises(InputError, match="unknown label 'x'"):
             rate(
-                images,
                 rater({"x": 1.0}, labels=("x",)),
+                images,
                 label_map=map_labels("mikels", "ekman"),
             )
 
@@ -183,7 +182,7 @@ class TestLabels:
         images = pictures(tmp_path / "p", 50, 51)
         sometimes = rater(lambda image: [] if image.width == 50 else self.scores)
         told = {"happy": "joy", "sad": "sadness"}
-        found = rate(images, sometimes, "ekman", told)
+        found = rate(sometimes, images, "ekman", told)
         assert by_label(found, "w50") == {"joy": None, "sadness": None}
         assert by_label(found, "w51") == {"joy": 0.5, "sadness": 0.3}
 
@@ -194,23 +193,23 @@ class TestFiles:
         (images / "broken.png").write_bytes(b"\x89PNG no")
         good = {"happy": 1, "sad": 0, "calm": 0}
         with pytest.raises(InputError, match=r"stimulus 'broken': .*broken\.png"):
-            rate(images, rater(good))
-        with pytest.warns(UnreadImageWarning, match="1 image could not be read"):
-            found = rate(images, rater(good), path=tmp_path / "o", on_bad="set_aside")
+            rate(rater(good), images)
+        with pytest.warns(UnreadStimulusWarning, match="1 picture could not be read"):
+            found = rate(rater(good), images, path=tmp_path / "o", on_bad="set_aside")
         assert found.stimulus_names == ("w50",)
         rows = pl.read_csv(tmp_path / "o" / "answers.csv").select("stimulus", "outcome").rows()
         assert rows == [("w50", "ok"), ("broken", "not asked")]
         with pytest.raises(InputError, match="unknown on_bad 'skip'"):
-            rate(images, rater(good), on_bad="skip")  # type: ignore[arg-type]
+            rate(rater(good), images, on_bad="skip")  # type: ignore[arg-type]
 
     def test_nothing_but_broken_images(self, tmp_path: Path) -> None:
         (tmp_path / "p").mkdir()
         (tmp_path / "p" / "a.png").write_bytes(b"no")
         with (
-            pytest.warns(UnreadImageWarning),
-            pytest.raises(InputError, match="no image could be read"),
+            pytest.warns(UnreadStimulusWarning),
+            pytest.raises(InputError, match="no picture could be read"),
         ):
-            rate(tmp_path / "p", rater({}), on_bad="set_aside")
+            rate(rater({}), tmp_path / "p", on_bad="set_aside")
 
     def test_what_was_rated_is_not_rated_again(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", *range(50, 60))
@@ -223,7 +222,7 @@ class TestFiles:
             return {"happy": image.width / 100, "sad": 0, "calm": 0}
 
         with pytest.raises(KeyboardInterrupt):
-            rate(images, rater(one), path=tmp_path / "o")
+            rate(rater(one), images, path=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
         # A line that was cut off is asked about again.
         *lines, asked = ledger.read_bytes().splitlines(keepends=True)
@@ -235,36 +234,37 @@ class TestFiles:
             again.append(image.width)
             return {"happy": image.width / 100, "sad": 0, "calm": 0}
 
-        with (
-            pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w53\)"),
-            pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"),
-        ):
-            found = rate(images, rater(two), path=tmp_path / "o")
+        with pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"):
+            found = rate(rater(two), images, path=tmp_path / "o")
         assert again == list(range(53, 60))
         assert found.matrix("happy")[0].tolist() == [width / 100 for width in range(50, 60)]
 
     def test_what_was_in_flight_waits_for_its_own_rater(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50, 51)
 
-        def one(image: Any) -> dict[str, float]:
+        fine = dict.fromkeys(LABELS, 0.5)
+
+        def one(image: Any, _: Any) -> dict[str, float]:
             if image.width == 51:
                 raise KeyboardInterrupt
-            return dict.fromkeys(LABELS, 0.5)
+            return fine
+
+        def asked(answer: Any, **more: Any) -> Rater:
+            return rater({}, ask=answer, **more)
 
         with pytest.raises(KeyboardInterrupt):
-            rate(images, rater(one), path=tmp_path / "o")
-        fine = dict.fromkeys(LABELS, 0.5)
+            rate(asked(one), images, path=tmp_path / "o")
         # Another setting asks in between; nothing of its own was in flight.
-        rate(images, rater(fine, version="2"), path=tmp_path / "o")
+        rate(asked(lambda *_: fine, version="2"), images, path=tmp_path / "o")
         with pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w51\)"):
-            rate(images, rater(fine), path=tmp_path / "o")
+            rate(asked(lambda *_: fine), images, path=tmp_path / "o")
         # It is said until there is an answer.
-        rate(images, rater(fine), path=tmp_path / "o")
+        rate(asked(lambda *_: fine), images, path=tmp_path / "o")
 
     def test_a_folder_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("x")
         with pytest.raises(InputError, match="cannot be a folder"):
-            rate(pictures(tmp_path / "p", 50), rater({}), path=tmp_path / "file")
+            rate(rater({}), pictures(tmp_path / "p", 50), path=tmp_path / "file")
 
 
 def test_a_batch_with_too_few_answers_is_rated_one_by_one(tmp_path: Path) -> None:
@@ -275,8 +275,8 @@ def test_a_batch_with_too_few_answers_is_rated_one_by_one(tmp_path: Path) -> Non
         return [{"happy": 1.0}] * min(len(batch), 1)
 
     short.labels, short.batch = ("happy",), 3  # type: ignore[attr-defined]
-    found = rate(pictures(tmp_path / "p", 50, 51, 52, 53), short)
-    assert sizes == [3, 1, 1, 1, 1]
+    found = rate(short, pictures(tmp_path / "p", 50, 51, 52, 53))
+    assert sizes == [3, 2, 1, 1, 1, 1]
     assert found.value.tolist() == [1.0] * 4
 
 

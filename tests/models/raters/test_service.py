@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.models.raters.conftest import pictures
 from tests.models.raters.fake_hume import FakeHume, Reply, serving, upload_face, uploaded
-from tests.models.raters.test_hume import UPLOAD, answers, rate
+from tests.models.raters.test_hume import UPLOAD, answers, ask
 
 from affectlab.core.errors import InputError
 from affectlab.models.ask.http import MOST_BYTES, is_path, seconds_to_wait
@@ -36,10 +36,10 @@ class TestFailuresAreNeverFinal:
         for width in WIDTHS:
             hume.upload[width] = [Reply(status)]
         with pytest.raises(InputError, match=f"answers {status}: .*as told.*; check"):
-            rate(hume, images, path=tmp_path / "o", concurrency=1)
+            ask(hume, images, path=tmp_path / "o", concurrency=1)
         assert len(hume.seen) == 1
         hume.upload.clear()
-        found = rate(hume, images, path=tmp_path / "o")
+        found = ask(hume, images, path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert len(hume.seen) == 1 + len(WIDTHS)
 
@@ -48,10 +48,10 @@ class TestFailuresAreNeverFinal:
         for width in WIDTHS:
             hume.upload[width] = [Reply(400)]
         with pytest.raises(InputError, match="about 5 pictures in a row that can be used"):
-            rate(hume, images, path=tmp_path / "o", concurrency=1)
+            ask(hume, images, path=tmp_path / "o", concurrency=1)
         assert len(hume.seen) <= 6
         hume.upload.clear()
-        found = rate(hume, images, path=tmp_path / "o")
+        found = ask(hume, images, path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
 
     def test_whatever_a_rater_raises(self, tmp_path: Path) -> None:
@@ -65,32 +65,32 @@ class TestFailuresAreNeverFinal:
 
         mine = Rater("mine", own, ("joy",))
         with pytest.raises(InputError, match=r"5 pictures in a row .*CUDA out of memory"):
-            rate(images, mine, path=tmp_path / "o")
+            rate(mine, images, path=tmp_path / "o")
         state["full"] = False
-        found = rate(images, mine, path=tmp_path / "o")
+        found = rate(mine, images, path=tmp_path / "o")
         assert found.value.tolist() == [0.5] * len(WIDTHS)
 
     def test_answers_are_asked_about_again_on_request(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50, 51)
         hume.upload[50] = [Reply(body=b'{"measurements": []}')]
-        rate(hume, images, path=tmp_path / "o")
+        ask(hume, images, path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
-        rate(hume, images, path=tmp_path / "o")
+        ask(hume, images, path=tmp_path / "o")
         assert len(hume.seen) == 2
-        rate(hume, images, path=tmp_path / "o", again="schema_invalid")
+        ask(hume, images, path=tmp_path / "o", again="schema_invalid")
         assert hume.seen[2:] == [("POST", UPLOAD, 50)]
         assert answers(tmp_path / "o")["w50"]["outcome"] == "ok"
         for wrong in ("ok", "schema"):
             with pytest.raises(InputError):
-                rate(hume, images, path=tmp_path / "o", again=[wrong])
+                ask(hume, images, path=tmp_path / "o", again=[wrong])
 
 
 class TestLedger:
     def test_another_address_is_another_rater(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50, 51)
         with serving() as other:
-            rate(hume, images, path=tmp_path / "o")
-            found = rate(other, images, path=tmp_path / "o")
+            ask(hume, images, path=tmp_path / "o")
+            found = ask(other, images, path=tmp_path / "o")
             assert (len(hume.seen), len(other.seen)) == (2, 2)
             assert json.loads(found.raters["settings"][0]) == {"url": other.url}
         assert load_rater("hume").settings == {}
@@ -103,7 +103,7 @@ class TestLedger:
 
         def run() -> None:
             try:
-                rate(hume, images, path=tmp_path / "o")
+                ask(hume, images, path=tmp_path / "o")
                 ended.append("well")
             except InputError as problem:
                 ended.append(str(problem))
@@ -119,7 +119,7 @@ class TestLedger:
 
     def test_lines_that_were_not_written_here(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
-        rate(hume, images, path=tmp_path / "o")
+        ask(hume, images, path=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
         schema, asked, good = ledger.read_text().splitlines()
         assert "asking" in asked
@@ -140,7 +140,7 @@ class TestLedger:
         for line in wrong:
             ledger.write_text(f"{schema}\n{json.dumps(line)}\n")
             with pytest.warns(BrokenLedgerWarning, match="1 line"):
-                found = rate(hume, images, path=tmp_path / "o")
+                found = ask(hume, images, path=tmp_path / "o")
             assert found.to_frame()["value"].to_list() == [0.75]
         assert len(hume.seen) == 1 + len(wrong)
 
@@ -152,7 +152,7 @@ class TestLedger:
                 (images / "w59.png").write_bytes((images / "w50.png").read_bytes())
 
         with pytest.raises(InputError, match=r"w59\.png has changed since the run began"):
-            rate(hume, images, path=tmp_path / "o", concurrency=1, progress=swap)
+            ask(hume, images, path=tmp_path / "o", concurrency=1, progress=swap)
         assert hume.counted(UPLOAD, 59) == 0
 
 
@@ -186,7 +186,7 @@ class TestWhereTheKeyGoes:
             (tmp_path / "o" / "ledger.jsonl").write_text(
                 '{"schema": "affectlab/answers/1"}\n' + json.dumps(line) + "\n"
             )
-            found = rate(images, rater, path=tmp_path / "o")
+            found = rate(rater, images, path=tmp_path / "o")
             assert other.keys == []
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 1
@@ -194,7 +194,7 @@ class TestWhereTheKeyGoes:
     @pytest.mark.parametrize("url", [f"http://{'ä' * 70}", "http://xn--a", "http://a\x7fb"])
     def test_an_address_that_is_none(self, url: str, hume: FakeHume, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="url 'http://"):
-            rate(pictures(tmp_path / "p", 50), "hume", url=url)
+            rate("hume", pictures(tmp_path / "p", 50), url=url)
         assert hume.seen == []
 
     def test_a_name_that_no_look_up_takes(
@@ -206,7 +206,7 @@ class TestWhereTheKeyGoes:
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         images = pictures(tmp_path / "p", 50)
         url = f"http://{'a' * 70}.example"
-        rate(images, "hume", path=tmp_path / "o", url=url, retries=0)
+        rate("hume", images, path=tmp_path / "o", url=url, retries=0)
         assert "label too long" in str(answers(tmp_path / "o")["w50"]["problem"])
 
     def test_redirects(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ class TestWhereTheKeyGoes:
             for status in (301, 302, 303, 307, 308):
                 hume.upload[50] = [Reply(status, headers={"Location": f"{other.url}{UPLOAD}"})]
                 with pytest.raises(InputError, match=f"answers {status}: .*check the address"):
-                    rate(hume, pictures(tmp_path / "p", 50))
+                    ask(hume, pictures(tmp_path / "p", 50))
             assert other.seen == []
 
 
@@ -223,7 +223,7 @@ class TestHowLong:
         waited: list[float] = []
         hume.upload[50] = [Reply(429, headers={"Retry-After": "500"})]
         rater = api_rater(HumeApi(), url=hume.url, wait=waited.append)
-        rate(pictures(tmp_path / "p", 50), rater)
+        rate(rater, pictures(tmp_path / "p", 50))
         assert sum(waited) == pytest.approx(500, abs=5)
 
     def test_longer_than_a_run_waits(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -231,16 +231,16 @@ class TestHowLong:
             hume.upload[width] = [Reply(429, headers={"Retry-After": "3600"})] * 9
         images = pictures(tmp_path / "p", *WIDTHS)
         with pytest.raises(InputError, match="asks to wait 3,600 s"):
-            rate(hume, images, path=tmp_path / "o", concurrency=2)
+            ask(hume, images, path=tmp_path / "o", concurrency=2)
         assert len(hume.seen) <= 4
         hume.upload.clear()
-        rate(hume, images, path=tmp_path / "o")
+        ask(hume, images, path=tmp_path / "o")
 
     def test_nobody_asks_meanwhile(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(429, headers={"Retry-After": "1"})]
         for width in (51, 52, 53):
             hume.upload[width] = [Reply(body=uploaded(upload_face(9, {"joy": 0.5})), after=0.2)]
-        rate(hume, pictures(tmp_path / "p", *WIDTHS), concurrency=2)
+        ask(hume, pictures(tmp_path / "p", *WIDTHS), concurrency=2)
         first = hume.times[0]
         held = [at - first for at in hume.times[2:]]
         assert min(held) > 0.9
@@ -268,8 +268,8 @@ class TestHowLong:
         with dribbling() as url:
             began = time.monotonic()
             rate(
-                pictures(tmp_path / "p", 50),
                 "hume",
+                pictures(tmp_path / "p", 50),
                 path=tmp_path / "o",
                 url=url,
                 timeout=0.5,
@@ -282,7 +282,7 @@ class TestHowLong:
 class TestHowMuch:
     def test_an_endless_reply(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(body=b'{"x": "' + b"0" * MOST_BYTES + b'"}')]
-        rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
+        ask(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == "unparseable"
         assert "more than 16,777,216 bytes" in str(row["problem"])
@@ -293,7 +293,7 @@ class TestHowMuch:
         body = gzip.compress(b"0" * 50_000_000) if packed else b"not gzip"
         hume.upload[50] = [Reply(body=body, headers={"Content-Encoding": "gzip"})]
         hume.upload[51] = [Reply(400, body, headers={"Content-Encoding": "gzip"})]
-        rate(hume, pictures(tmp_path / "p", 50, 51), path=tmp_path / "o")
+        ask(hume, pictures(tmp_path / "p", 50, 51), path=tmp_path / "o")
         rows = answers(tmp_path / "o")
         assert rows["w50"]["outcome"] == "unparseable"
         assert "compressed ('gzip')" in str(rows["w50"]["problem"])
@@ -309,17 +309,17 @@ class TestHowMuch:
     )
     def test_names_of_jobs_that_are_none(self, body: bytes, hume: FakeHume, tmp_path: Path) -> None:
         hume.start[50] = [Reply(body=body)]
-        rate(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
+        ask(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
         assert len(hume.seen) == 1
 
     def test_numbers_that_are_too_large(self, hume: FakeHume, tmp_path: Path) -> None:
         huge = uploaded(upload_face(9, {"joy": 0.5})).replace(b"0.5", b"1" + b"0" * 400)
         hume.upload[50] = [Reply(body=huge)]
-        rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
+        ask(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
         own = Rater("own", lambda batch: [{"joy": 10**400}] * len(batch), ("joy",))
-        rate(pictures(tmp_path / "p", 50), own, path=tmp_path / "own")
+        rate(own, pictures(tmp_path / "p", 50), path=tmp_path / "own")
         assert answers(tmp_path / "own")["w50"]["outcome"] == "schema_invalid"
 
 

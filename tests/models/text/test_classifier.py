@@ -207,7 +207,7 @@ def test_the_card_says_what_the_model_is(model, tmp_path):
         "## Licence",
         "Intended use",
         "Cross-fitted",
-        "affectlab rate text FILE --model model",
+        "affectlab rate model FILE",
     ):
         assert words in card
     assert f"{model.tuning[''].macro_f1:.3f}" in card

@@ -193,11 +193,12 @@ def test_a_folder_that_another_model_has_filled_goes_on(faces: Path, tmp_path: P
     from tests.cli.command import run_here
 
     with FakeServer(lambda call: chat('{"Awe": 3}', model="gpt-y")) as server:
-        asked = ("rate", "vlm", faces, "--model", MODEL, "--base-url", server.url)
+        asked = ("rate", MODEL, faces, "--base-url", server.url)
         for _ in range(2):
-            done = run_here(*asked, "--out", tmp_path)
+            done = run_here(*asked, "--out", tmp_path / "ratings.parquet")
             assert " ".join(done.stderr.split()).count("6 answers came from gpt-y") == 1
-        refused = run_here(*asked, "--out", tmp_path, "--config", "rater=mine", code=2)
+        other = ("--out", tmp_path / "ratings.parquet", "--config", "rater=mine")
+        refused = run_here(*asked, *other, code=2)
     assert len(server.calls) == 6
     assert "expected another folder for 'mine'" in " ".join(refused.stderr.split())
     found = read_ratings(tmp_path / "ratings.parquet")

@@ -10,6 +10,7 @@ import polars as pl
 from rich.text import Text
 
 from affectlab.cli._output import Output, caught_warnings
+from affectlab.core.errors import InputError
 from affectlab.core.render.grid import Table
 from affectlab.core.words import count, plural, shown
 from affectlab.models.differences import (
@@ -19,16 +20,27 @@ from affectlab.models.differences import (
     rate_differences,
     value_ranges,
 )
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_table
 
 
-def metrics_of(model: str) -> list[str]:
-    """Give the metrics that a model names, ``mse+ssim``; none where it names none."""
-    names = list_difference_metrics()
-    parts = model.split("+")
-    if all(part.partition(",")[0].partition(":")[0] in names for part in parts):
+def metrics_of(model: str, stimuli: Path) -> list[str]:
+    """Give the metrics that a model names, ``mse+ssim``; none where it names none.
+
+    A function, ``module:function``, is a metric where the stimuli are pairs.
+    """
+    if Path(model).is_dir():
+        return [model] if (Path(model) / "model.json").is_file() and _is_metric(model) else []
+    names, parts = list_difference_metrics(), model.split("+")
+    if any(part.partition(",")[0].partition(":")[0] in names for part in parts):
         return parts
-    return [model] if (Path(model) / "model.json").is_file() and _is_metric(model) else []
+    return parts if ":" in model and _are_pairs(stimuli) else []
+
+
+def _are_pairs(stimuli: Path) -> bool:
+    try:
+        return {"file_a", "file_b"} <= set(read_table(stimuli).columns)
+    except InputError:
+        return False
 
 
 def _is_metric(folder: str) -> bool:

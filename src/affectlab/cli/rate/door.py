@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import polars as pl
+from annotated_types import Ge
 
 from affectlab.cli._output import Output, collected
 from affectlab.cli.manifest import OptionsOf
@@ -17,7 +18,13 @@ from affectlab.core.files.media import media_kind
 from affectlab.core.types import Count
 from affectlab.core.words import joined, plural
 from affectlab.evaluation import OUTCOMES, outcome_table
-from affectlab.models import label_overview, rate as rate_stimuli, times_chosen
+from affectlab.models import (
+    count_improbable,
+    label_overview,
+    rate as rate_stimuli,
+    times_chosen,
+)
+from affectlab.models.raters.own import own_model
 from affectlab.models.vlm import AskSettings, Budget, is_provider
 from affectlab.ratings import (
     Ratings,
@@ -27,8 +34,13 @@ from affectlab.ratings import (
     read_table,
 )
 
+if TYPE_CHECKING:
+    from affectlab.models.text import Contributions
+
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Suffixes of results that a model has given elsewhere."""
+_OPTIONS = ("taxonomy", "label_map", "path", "rater", "on_bad", "patience", "again", "progress")
+"""What a model cannot have as a setting, since it is said of every model."""
 _OF_ALL = ("rater", "patience", "again", "on_bad")
 """Options of models that are asked which every model takes."""
 
@@ -58,6 +70,8 @@ def rate(
     pairs: Annotated[
         dict[str, Any], OptionsOf("models.differences.rate:rate_differences", ("images", "cache"))
     ],
+    explain: Annotated[int, Ge(0)] = 0,
+    figures: Path | None = None,
     dry_run: bool = False,
     seed: int = 0,
 ) -> None:
@@ -125,7 +139,7 @@ def rate(
     Other Parameters
     ----------------
     control
-        no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given again.
+        Beside the main run: no_image, wrong_image, decoy_hint or repeat, or several with commas.
     images
         Folder of the pictures of pairs; without it that of STIMULI.
     cache
@@ -141,10 +155,19 @@ def rate(
         Attempts after transport errors.
     reasons
         Ask for reasons.
+    explain
+        Of a text model that affectlab has trained: show which words moved the first texts, this
+        many.
+    figures
+        Folder for figures of the words (PNG, SVG), with explain.
     """
     check_ratings_path(to)
     given = read_settings(settings)
     folder = to.with_suffix(".run")
+    if figures is not None and not explain:
+        raise InputError("figures: they are of the words that explain shows; expected both")
+    if explain and own_model(model) != "text-model":
+        raise InputError(f"explain: expected a text model that affectlab has trained, not {model}")
     if is_provider(model):
         from affectlab.cli.rate.vlm import ask_about
         from affectlab.models.vlm import Retrying, VlmRater, read_examples
@@ -171,7 +194,7 @@ def rate(
         )
         return
     own = {name: value for name, value in asking.items() if name in _OF_ALL}
-    metrics = metrics_of(model)
+    metrics = metrics_of(model, stimuli)
     if metrics:
         _refuse(given, "a metric, whose settings stand behind its name (NAME,SETTING=VALUE)")
         bad = {"on_bad": own["on_bad"]} if "on_bad" in own else {}
@@ -181,13 +204,21 @@ def rate(
         _refuse(given, "a file of results")
         _take_results(out, Path(model), stimuli, to)
         return
+    for name in _OPTIONS:
+        if name in given:
+            raise InputError(f"--set {name}: expected a setting of this model alone")
     if trust_pickle:
         given["trust_pickle"] = True
     with collected(out, "stimuli", folder) as (progress, doubts):
         ratings = rate_stimuli(
             model, stimuli, taxonomy, label_map, folder, progress=progress, **own, **given
         )
-    _finish(out, model, ratings, to, folder, doubts)
+        told = _explain(model, ratings, explain, given.get("level")) if explain else []
+    if figures is not None:
+        from affectlab.report import draw_contributions
+
+        draw_contributions(told, figures)
+    _finish(out, model, ratings, to, folder, doubts, told, by_cost=given.get("decide") == "cost")
 
 
 def _protocol_of(stimuli: Path) -> str:
@@ -200,6 +231,14 @@ def _protocol_of(stimuli: Path) -> str:
 def _refuse(given: dict[str, Any], what: str) -> None:
     if given:
         raise InputError(f"--set {next(iter(given))}: expected no such setting of {what}")
+
+
+def _explain(model: str, ratings: Ratings, n: int, level: str | None) -> list[Contributions]:
+    """Say which words moved the first texts."""
+    from affectlab.models.text import TextClassifier
+
+    classifier = TextClassifier.load(model)
+    return [classifier.explain(text, level) for text in ratings.stimuli["text"].head(n)]
 
 
 def _take_results(out: Output, results: Path, stimuli: Path, to: Path) -> None:
@@ -247,6 +286,9 @@ def _finish(
     to: Path,
     folder: Path | None,
     doubts: list[str],
+    explained: Sequence[Contributions] = (),
+    *,
+    by_cost: bool = False,
 ) -> None:
     """Write the ratings, and print what came."""
     counts = outcome_table(ratings).to_frame("usable").row(0, named=True)
@@ -272,6 +314,13 @@ def _finish(
     several = _several(ratings)
     if several:
         out.show(f"{plural(several, 'picture')} with several faces: the largest was rated")
+    if by_cost:
+        differ = plural(count_improbable(ratings), "picture")
+        out.show(f"decided by expected cost; {differ} got another label than the most probable one")
+    for one in explained:
+        out.show("", f"“{one.text}”", one)
+    if explained:
+        out.show(f"Parts of logits; {explained[0].method}.")
     if about.get("labels_by"):
         out.show(f"labels by {about['labels_by']}")
     if about.get("left_out"):
@@ -288,6 +337,9 @@ def _finish(
             "per_label": table,
             "outcomes": outcomes,
             "several_faces": several,
+            "explained": [
+                {"text": one.text, "parts": one.to_frame(), "start": one.bias} for one in explained
+            ],
             "about": {name: value for name, value in about.items() if value is not None},
         },
         doubts=doubts,
@@ -297,7 +349,9 @@ def _finish(
 def _overview(ratings: Ratings) -> pl.DataFrame:
     """Mean and highest value of each label, and how often it was chosen, where a model chooses."""
     table = label_overview(ratings).select("label", "mean", "highest")
-    if "chosen" not in ratings.to_frame().columns:
+    # What is the same for all labels of all stimuli is an attribute.
+    tables = (ratings.to_frame(), ratings.stimuli, ratings.raters)
+    if not any("chosen" in table.columns for table in tables):
         return table.select("label", "highest", "mean")
     chosen = times_chosen(ratings)
     share = [chosen[label] / ratings.n_stimuli for label in table["label"]]

@@ -1,4 +1,4 @@
-"""``affectlab rate reactions``."""
+"""``affectlab socratis reactions``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def reactions(
     model
         Folder or hub name of BLIP-2 with a T5 inside, or of a T5 with --text-only.
     vlm
-        Ask a vision-language model instead: openai/…, openai-api/NAME/…, as rate vlm.
+        Ask a vision-language model instead: openai/…, openai-api/NAME/…, as in affectlab rate.
     text_only
         The language model alone; no image is opened.
     limit

@@ -30,7 +30,7 @@ class ErrorItems:
     """Images that two models get wrong in different ways, for the protocol preference-errors."""
 
     models: Sequence[Path] = ()
-    """Answers of the models, such as affectlab rate vision writes; given twice."""
+    """Answers of the models, such as affectlab rate writes; given twice."""
     truth: Path | None = None
     """True labels: a table (stimulus, file, label), or a folder whose folders are named by labels.
     Where it has a split test, this alone."""

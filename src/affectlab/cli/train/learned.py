@@ -86,8 +86,8 @@ def difference(
     test_actors
         Actors that each split tests.
     baseline
-        What other metrics say of the same pairs, from affectlab rate difference, to be compared
-        with on the same splits; may be given again.
+        What other metrics say of the same pairs, from affectlab rate, to be compared with on
+        the same splits; may be given again.
     predictions
         Write what is predicted of each pair where its actor was kept aside, as ratings.
     to
@@ -169,10 +169,7 @@ def difference(
         out.show(f"predictions for actors kept aside: {predictions}")
         out.show_line(f"next: affectlab evaluate difference {people} --models {predictions}")
     else:
-        out.show_line(
-            f"next, on pairs of other actors: affectlab rate difference PAIRS --metric {to} "
-            "--out metric.csv"
-        )
+        out.show_line(f"next, on pairs of other actors: affectlab rate {to} PAIRS --out metric.csv")
     out.finish(
         {
             "model": to,

@@ -125,19 +125,25 @@ def call_with(function: Callable[..., Made], settings: Mapping[str, Any], where:
     (3, 2)
     """
     kinds = get_type_hints(function, include_extras=True)
+    parameters = signature(function).parameters.values()
+    # Functions of users have no annotations as a rule, and may take any further setting.
     known = {
-        name: (kinds[name], ... if one.default is Parameter.empty else one.default)
-        for name, one in signature(function).parameters.items()
+        one.name: (kinds.get(one.name, Any), ... if one.default is Parameter.empty else one.default)
+        for one in parameters
+        if one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     }
+    takes_any = any(one.kind is Parameter.VAR_KEYWORD for one in parameters)
+    further = {name: one for name, one in settings.items() if takes_any and name not in known}
     given = {
         name: [part.strip() for part in value.split(",") if part.strip()]
         if isinstance(value, str) and name in kinds and get_origin(kinds[name]) is Sequence
         else value
         for name, value in settings.items()
+        if name not in further
     }
     model: type[BaseModel] = create_model("Settings", **cast("Any", known))
     checked = check_settings(model, given, where)
-    return function(**{name: getattr(checked, name) for name in given})
+    return function(**{name: getattr(checked, name) for name in given}, **further)
 
 
 def problem_of(

@@ -344,11 +344,19 @@ def encoder_of(card: EncoderCard, given: Any = None, device: str = "auto") -> En
     made = load_encoder(where, **settings)
     if not card.same(made):
         raise InputError(
-            f"encoder {made.name!r} ({made.fingerprint[:12]}) is not the one that the heads were "
-            f"trained on, {card.name!r} ({card.fingerprint[:12]}); say where that one lies with "
-            "encoder= (--encoder)"
+            f"encoder {made.name!r} ({_told(made, card)}) is not the one that the heads were "
+            f"trained on, {card.name!r} ({_told(card, card)}); say where that one lies with "
+            "encoder= (--encoder, or --set encoder=FOLDER of rate)"
         )
     return made
+
+
+def _told(one: Encoder | EncoderCard, card: EncoderCard) -> str:
+    """Say what tells an encoder from that of a card: its fingerprint, or else its settings."""
+    if card.fingerprint:
+        return one.fingerprint[:12]
+    told = ", ".join(f"{key} {one.settings.get(key)}" for key in card.settings)
+    return f"width {one.width}, {told}"
 
 
 def _family_of(name: str) -> str:

@@ -32,7 +32,7 @@ def draw_errors(
     Parameters
     ----------
     models
-        Answers of the models, such as ``affectlab rate vision`` writes.
+        Answers of the models, such as ``affectlab rate`` writes.
     truth
         True labels: a table (stimulus, file, label), or a folder whose folders are named by labels.
         Where it has a split test, this alone.

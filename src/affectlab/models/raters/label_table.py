@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,9 +176,17 @@ def _by_words(rater: Rater, taxonomy: Taxonomy) -> dict[str, str]:
         mapped = map_emotions([label.replace("_", " ") for label in others], taxonomy)
         for label in others:
             target = mapped.label_of.get(label.replace("_", " "))
-            if target is not None and target not in named.values():
+            # Where "surprise (negative)" is there, "confusion" is not what becomes surprise.
+            rivals = [one for one in others if one != label and _names(one, target)]
+            if target is not None and target not in named.values() and not rivals:
                 named[label] = target
     return named
+
+
+def _names(label: str, target: str | None) -> bool:
+    """Whether the name of a target stands in a label among other words."""
+    words = re.split(r"[\W_]+", label.casefold())
+    return target is not None and target.casefold() in words and len(words) > 1
 
 
 def _built_in(source: Taxonomy, target: Taxonomy) -> LabelMapping | None:

@@ -124,7 +124,11 @@ def rate_own(
         given = _images_of(Path(stimuli), model)
         return model.rate(given, rater=rater, decide=decide, progress=progress), []
 
-    ways = {"text-model": text, "head-bank": heads, "vision-model": images}
+    ways: dict[str, Callable[..., tuple[Ratings, list[str]]]] = {
+        "text-model": text,
+        "head-bank": heads,
+        "vision-model": images,
+    }
     return call_with(ways[kind], settings, f"model {shown(place)!r}")
 
 

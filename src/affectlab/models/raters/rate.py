@@ -58,6 +58,7 @@ class RaterNote(UserWarning):
 def rate(
     model: str | Rater | Rates,
     stimuli: str | Path | Iterable[Any],
+    /,
     taxonomy: str | Path | Taxonomy | None = None,
     label_map: MappingGiven = None,
     path: str | Path | None = None,

@@ -32,7 +32,7 @@ def list_raters() -> tuple[str, ...]:
     return _RATERS.names()
 
 
-def load_rater(model: str | Rater | Rates, **settings: Any) -> Rater:
+def load_rater(model: str | Rater | Rates, /, **settings: Any) -> Rater:
     """Find a rater.
 
     Parameters

@@ -67,7 +67,7 @@ def load_sound(content: bytes, name: str) -> Sound:
         ) from None
     parts: list[NDArray[np.float32]] = []
     try:
-        with av.open(io.BytesIO(content)) as film:
+        with av.open(io.BytesIO(content), mode="r") as film:
             if not film.streams.audio:
                 raise InputError(f"{name} holds no sound; expected WAV, FLAC, MP3, OGG or M4A")
             stream = film.streams.audio[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.media import media_kind
@@ -124,7 +124,7 @@ def find_stimuli(
     ['text 1', 'text 2']
     """
     if takes != "text":
-        kind = "audio" if takes == "sound" else "image"
+        kind: Literal["image", "audio"] = "audio" if takes == "sound" else "image"
         return tuple(FileStimulus(file, takes) for file in find_files(place, kind))
     if isinstance(place, str | Path):
         texts, names, _ = read_texts(place, on_bad="set_aside" if set_aside else "raise")

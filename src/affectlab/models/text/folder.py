@@ -184,7 +184,7 @@ def card_text(model: TextModel, folder: str = "DIR") -> str:
         "## Results on dev",
         *_results(model),
         "## Use",
-        f"```sh\naffectlab rate text FILE --model {folder} --out ratings.parquet\n```",
+        f"```sh\naffectlab rate {folder} FILE --out ratings.parquet\n```",
         said["Answers"],
         f"**Intended use**: {_small(said['Intended use'])}",
         f"**Not for**: {_small(said['Not for'])}",

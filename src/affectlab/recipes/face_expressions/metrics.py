@@ -40,7 +40,7 @@ _SIGNS = {"ssim": -1}
 
 def needs_weights() -> Figures:
     """Say of every metric that needs weights that it does."""
-    why = "needs weights that do not come with affectlab; see affectlab rate difference"
+    why = "needs weights that do not come with affectlab; see affectlab rate"
     keys = [f"metrics.{name}.{what}" for name in WEIGHTS for what in ("srocc", "plcc")]
     return Figures(dict.fromkeys(keys, Finding(why=why)))
 

@@ -175,12 +175,13 @@ def _missing(file: Path, ratings: Any) -> tuple[str, ...]:
             "Nothing above needs them."
         )
         said.append(
-            "Without images there are affectlab rate reactions --text-only, and BARTScore by "
-            "affectlab evaluate text; Tables 2 and 3 need CLIP, BLIP-2 and the images."
+            "Without images there are affectlab socratis reactions --text-only, and BARTScore "
+            "by affectlab evaluate text; Tables 2 and 3 need CLIP, BLIP-2 and the images."
         )
     else:
         said.append(
-            "All images are there: affectlab rate reactions writes what BLIP-2 says, affectlab "
-            "evaluate text scores it (Table 3), and affectlab study asks people (Table 1)."
+            "All images are there: affectlab socratis reactions writes what BLIP-2 says, "
+            "affectlab evaluate text scores it (Table 3), and affectlab study asks people "
+            "(Table 1)."
         )
     return tuple(said)

@@ -176,7 +176,7 @@ def read_baselines(paths: Sequence[str | Path]) -> dict[str, pl.DataFrame]:
         if not models:
             raise InputError(
                 f"--baseline: {shown(path)} holds answers of people; expected ratings that "
-                "affectlab rate difference wrote"
+                "affectlab rate wrote"
             )
         for name, values in values_by_rater(ratings).items():
             if name in found:

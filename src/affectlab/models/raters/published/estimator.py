@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def _skops(path: Path) -> Any:
                 "be harmless; expected types of scikit-learn, numpy and scipy"
             )
         return io.load(path, trusted=[])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (BadZipFile, OSError, ValueError, KeyError, TypeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{shown(path)} cannot be read as a file of skops ({error})") from None

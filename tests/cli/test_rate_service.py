@@ -1,4 +1,4 @@
-"""``affectlab rate others``: what it says, writes and refuses."""
+"""A service in ``affectlab rate``: what it says, writes and refuses."""
 
 from __future__ import annotations
 
@@ -39,25 +39,26 @@ def test_a_service_beside_others(tmp_path: Path) -> None:
         hume.upload[51] = [Reply(body=uploaded(small, big))]
         hume.upload[52] = [Reply(body=b"{}")]
         asked = (
-            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("rate", "hume", images, "--out", tmp_path / "out.csv"),
             *("--set", f"url={hume.url}", "--set", "pause=0.01"),
         )
         done = run_here(*asked, HUME_API_KEY=KEY)
-        assert "hume rated 2 pictures of 4 on 48 labels" in done.stdout
-        assert "1 picture: no face found" in done.stdout
-        assert "1 picture: schema invalid" in done.stdout
+        assert "hume rated 4 stimuli on 48 labels" in done.stdout
+        assert "1 stimulus: no face found" in done.stdout
+        assert "1 stimulus: schema invalid" in done.stdout
         assert "1 picture with several faces: the largest was rated" in done.stdout
-        found = read_ratings(tmp_path / "out" / "ratings.parquet")
+        found = read_ratings(tmp_path / "out.csv")
         values = found.to_frame().filter(stimulus="w51").select("label", "value").rows()
         assert dict(values) == {"joy": 0.9, "awe": 0.2}
         before = len(hume.seen)
         again = run_here(*asked, "--json", HUME_API_KEY=KEY)
         assert len(hume.seen) == before
     told = json.loads(again.stdout)
-    assert told["schema"] == "affectlab/rate-others/1"
+    assert told["schema"] == "affectlab/rate/1"
     result = told["result"]
     assert result["outcomes"] == {"ok": 2, "schema_invalid": 1, "empty": 1}
-    assert (result["n_images"], result["several_faces"], result["version"]) == (4, 1, "v1")
+    assert (result["n_stimuli"], result["several_faces"]) == (4, 1)
+    assert result["about"]["version"] == "v1"
     assert KEY not in done.stdout + done.stderr + again.stdout
 
 
@@ -66,19 +67,19 @@ def test_labels_of_a_taxonomy(tmp_path: Path) -> None:
     with serving() as hume:
         hume.upload[50] = [Reply(body=uploaded(upload_face(9, {"awe": 0.5, "joy": 0.5})))]
         asked = (
-            *("rate", "others", pictures(tmp_path / "faces", 50), "--rater", "hume"),
-            *("--out", tmp_path / "out", "--set", f"url={hume.url}", "--taxonomy"),
+            *("rate", "hume", pictures(tmp_path / "faces", 50)),
+            *("--out", tmp_path / "out.csv", "--set", f"url={hume.url}", "--taxonomy"),
         )
         # Five of Ekman's six have a name there, and 43 expressions have none.
         refused = run_here(*asked, "ekman", code=2, HUME_API_KEY=KEY)
         assert hume.seen == []
-        assert not (tmp_path / "out").exists()
+        assert not (tmp_path / "out.run").exists()
         # All of Mikels' eight have one.
         done = run_here(*asked, "mikels", HUME_API_KEY=KEY)
     said = " ".join(refused.stderr.split())
     assert "there is no mapping to taxonomy 'ekman'; 5 of 48 labels have a name there" in said
     assert "nothing says what becomes surprise; expected a mapping" in said
-    assert "hume rated 1 picture of 1 on 1 label" in done.stdout
+    assert "hume rated 1 stimulus on 1 label" in done.stdout
     assert "note: labels left out: admiration: no label of taxonomy mikels" in " ".join(
         done.stderr.split()
     )
@@ -86,7 +87,7 @@ def test_labels_of_a_taxonomy(tmp_path: Path) -> None:
         'source = "hume"\ntarget = "ekman"\nprovenance = "me"\n[labels]\njoy = "joy"\n'
     )
     refused = run_here(
-        *("rate", "others", tmp_path / "faces", "--rater", "hume", "--out", tmp_path / "o"),
+        *("rate", "hume", tmp_path / "faces", "--out", tmp_path / "o.csv"),
         *("--label-map", mapping),
         code=2,
     )
@@ -99,7 +100,7 @@ def test_without_a_usable_answer(tmp_path: Path) -> None:
     with serving() as hume:
         hume.upload[50], hume.upload[51] = [Reply(body=b"{}")], [Reply(400)]
         asked = (
-            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("rate", "hume", images, "--out", tmp_path / "out.csv"),
             *("--set", f"url={hume.url}", "--set", "pause=0.01"),
         )
         refused = run_here(*asked, code=2, HUME_API_KEY=KEY).stderr.replace("\n", " ")
@@ -109,9 +110,9 @@ def test_without_a_usable_answer(tmp_path: Path) -> None:
         # A rejection is no answer: it is asked about again without a word.
         done = run_here(*asked, HUME_API_KEY=KEY)
         assert len(hume.seen) == before + 1
-        assert "1 picture: schema invalid" in done.stdout
-        all_of_them = run_here(*asked, "--again", "schema_invalid", HUME_API_KEY=KEY)
-        assert "hume rated 2 pictures of 2" in all_of_them.stdout
+        assert "1 stimulus: schema invalid" in done.stdout
+        all_of_them = run_here(*asked, "--config", "again=schema_invalid", HUME_API_KEY=KEY)
+        assert "hume rated 2 stimuli" in all_of_them.stdout
         assert len(hume.seen) == before + 2
 
 
@@ -121,14 +122,14 @@ def test_the_end_of_patience(tmp_path: Path) -> None:
         for width in range(50, 60):
             hume.upload[width] = [Reply(400)]
         asked = (
-            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
-            *("--set", f"url={hume.url}", "--set", "concurrency=1", "--patience", 3),
+            *("rate", "hume", images, "--out", tmp_path / "out.csv"),
+            *("--set", f"url={hume.url}", "--set", "concurrency=1", "--config", "patience=3"),
         )
         refused = run_here(*asked, code=2, HUME_API_KEY=KEY).stderr.replace("\n", " ")
         assert "no answer about 3 pictures in a row that can be used" in refused
         assert len(hume.seen) <= 4
         hume.upload.clear()
-        assert "hume rated 10 pictures of 10" in run_here(*asked, HUME_API_KEY=KEY).stdout
+        assert "hume rated 10 stimuli" in run_here(*asked, HUME_API_KEY=KEY).stdout
 
 
 def test_an_interrupt_ends_waits(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_an_interrupt_ends_waits(tmp_path: Path) -> None:
         for width in range(50, 62):
             hume.upload[width] = [Reply(503)] * 20
         command = (
-            *("rate", "others", str(images), "--rater", "hume", "--out", str(tmp_path / "out")),
+            *("rate", "hume", str(images), "--out", str(tmp_path / "out.csv")),
             *("--set", f"url={hume.url}", "--set", "pause=60"),
         )
         # Where tests run in the background, interrupts may be ignored, and that is inherited.
@@ -176,15 +177,16 @@ def test_an_interrupt_ends_waits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--rater", "humee"), "unknown rater 'humee'; did you mean 'hume'"),
-        (("--rater", "hume"), "put it in the environment variable HUME_API_KEY"),
-        (("--rater", "hume", "--set", "colour=3"), "unknown setting 'colour'"),
-        (("--rater", "hume", "--taxonomy", "nowhere"), "nowhere"),
+        (("humee",), "unknown rater 'humee'; did you mean 'hume'"),
+        (("hume",), "put it in the environment variable HUME_API_KEY"),
+        (("hume", "--set", "colour=3"), "unknown setting 'colour'"),
+        (("hume", "--taxonomy", "nowhere"), "nowhere"),
     ],
 )
 def test_what_is_refused(more: tuple[str, ...], said: str, tmp_path: Path) -> None:
     done = run_here(
-        *("rate", "others", pictures(tmp_path / "faces", 50), "--out", tmp_path / "out", *more),
+        *("rate", more[0], pictures(tmp_path / "faces", 50), "--out", tmp_path / "out.csv"),
+        *more[1:],
         code=2,
         HUME_API_KEY="",
     )
@@ -197,10 +199,10 @@ def test_broken_images(tmp_path: Path) -> None:
     (images / "broken.png").write_bytes(b"no")
     with serving() as hume:
         asked = (
-            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("rate", "hume", images, "--out", tmp_path / "out.csv"),
             *("--set", f"url={hume.url}"),
         )
         refused = run_here(*asked, code=2, HUME_API_KEY=KEY)
         assert "stimulus 'broken'" in refused.stderr
-        done = run_here(*asked, "--set-aside", "--quiet", HUME_API_KEY=KEY)
-    assert "warning: 1 image could not be read" in done.stderr
+        done = run_here(*asked, "--config", "set_aside=true", "--quiet", HUME_API_KEY=KEY)
+    assert "warning: 1 picture could not be read" in done.stderr

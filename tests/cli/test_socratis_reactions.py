@@ -1,4 +1,4 @@
-"""``affectlab rate reactions``: tiny checkpoints, and a server on this machine."""
+"""``affectlab socratis reactions``: tiny checkpoints, and a server on this machine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def items(place: Path) -> list[ReactionItem]:
 
 
 def rate(place: Path, *more: object, code: int = 0):
-    return run_here("rate", "reactions", place / "pairs.csv", *more, code=code)
+    return run_here("socratis", "reactions", place / "pairs.csv", *more, code=code)
 
 
 def test_reactions_become_ratings(place: Path, items: list[ReactionItem], tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_reactions_become_ratings(place: Path, items: list[ReactionItem], tmp_pa
     before = ledger.read_bytes()
     told = json.loads(rate(place, "--model", place / "tiny-blip2", "--out", to, "--json").stdout)
     assert ledger.read_bytes() == before
-    assert told["schema"] == "affectlab/rate-reactions/1"
+    assert told["schema"] == "affectlab/socratis-reactions/1"
     assert told["result"]["n_reactions"] == 9
     assert told["result"]["n_cut"] == int((~ratings.to_frame()["ended"]).sum())
 
@@ -186,12 +186,12 @@ def test_bad_files(place: Path, tmp_path: Path) -> None:
         if content:
             (tmp_path / image).write_bytes(content)
         table.write_text(f"stimulus,image,caption,emotion\na,{image},Storm,sad\n")
-        done = run_here("rate", "reactions", table, *model, "--out", tmp_path / "x.csv", code=2)
+        done = run_here("socratis", "reactions", table, *model, "--out", tmp_path / "x.csv", code=2)
         assert said in " ".join(done.stderr.split())
         assert image in done.stderr
     table.write_text("stimulus,image,caption,emotion\na,../secret.png,Storm,sad\n")
     for asked in (model, ("--vlm", "openai/gpt-4o-mini")):
-        done = run_here("rate", "reactions", table, *asked, "--out", tmp_path / "x.csv", code=2)
+        done = run_here("socratis", "reactions", table, *asked, "--out", tmp_path / "x.csv", code=2)
         assert "row 1: image '../secret.png' lies outside" in " ".join(done.stderr.split())
     likely = tmp_path / "said.csv"
     likely.write_text("stimulus,emotion,reaction\nother,sad,why\n")
