@@ -179,8 +179,8 @@ class TestModels:
                 f"budget_tokens={9_000}",
                 "--config",
                 "max_tokens=333",
-                "--temperature",
-                "default",
+                "--config",
+                "temperature=default",
             )
             assert "without an answer" in ask_model(folder, server.url, *more, code=2)
             assert server.calls[0].body["max_tokens"] == 333

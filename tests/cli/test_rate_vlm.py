@@ -77,8 +77,8 @@ def test_json(faces: Path, tmp_path: Path) -> None:
                 "control=decoy_hint",
                 "--config",
                 "concurrency=1",
-                "--limit",
-                3,
+                "--config",
+                "limit=3",
             ),
         )
     told = json.loads(done.stdout)
@@ -153,9 +153,9 @@ def test_a_wrong_key_is_told_in_one_sentence(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--config", "style=multi-shot"), "--examples go together"),
-        (("--temperature", "warm"), "warm"),
-        (("--temperature", "3"), "temperature 3"),
+        (("--config", "style=multi-shot"), "go together"),
+        (("--config", "temperature=warm"), "warm"),
+        (("--config", "temperature=3"), "temperature 3"),
         (("--budget-usd", "1"), "needs prices"),
         (("--config", "control=blindfold"), "unknown control"),
         (("--config", "key_env=NO_SUCH_VARIABLE_HERE"), "is not set"),
@@ -247,8 +247,11 @@ def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
             "asked in another way (prompt_version",
         ),
         (("--config", "shuffle=false"), "(label_order 'shuffled, seed 0', now 'protocol')"),
-        (("--temperature", "1"), "(temperature '0.0', now '1.0')"),
-        (("--limit", "3"), "ratings of 1 image that is not among the 3 of this run, such as"),
+        (("--config", "temperature=1"), "(temperature '0.0', now '1.0')"),
+        (
+            ("--config", "limit=3"),
+            "ratings of 1 image that is not among the 3 of this run, such as",
+        ),
     ],
 )
 def test_ratings_are_not_replaced_by_others(
@@ -265,7 +268,7 @@ def test_ratings_are_not_replaced_by_others(
 
 def test_a_few_first_and_all_of_them_later(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
-        ask(faces, server, tmp_path, "--limit", 2)
+        ask(faces, server, tmp_path, "--config", "limit=2")
         priced = ("--config", "price_in=1", "--config", "price_out=1", "--dry-run", "--json")
         planned = json.loads(ask(faces, server, tmp_path, *priced).stdout)["result"]
         assert (planned["n_questions"], planned["n_kept"]) == (4, 2)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import kendalltau
+
 from affectlab import InputError
 from affectlab.evaluation import protocol_effects
 from affectlab.ratings import Ratings
-from scipy.stats import kendalltau
 
 
 def table(

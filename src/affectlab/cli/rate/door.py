@@ -24,7 +24,7 @@ from affectlab.models import (
     rate as rate_stimuli,
     times_chosen,
 )
-from affectlab.models.raters.own import own_model
+from affectlab.models.raters import own_model
 from affectlab.models.vlm import AskSettings, Budget, is_provider
 from affectlab.ratings import (
     Ratings,
@@ -107,8 +107,6 @@ def rate(
     protocol
         How a provider's model is asked: a name, or a TOML file. By default intensity for pictures,
         multilabel for texts.
-    examples
-        Solved examples for style=multi-shot: a TOML file.
     at_most
         Most labels above 0, such as 5.
     structured
@@ -125,8 +123,6 @@ def rate(
         Most questions a minute.
     patience
         Stop after so many stimuli in a row without a usable answer.
-    limit
-        Only the first pictures, this many, of a provider's model.
     repeats
         Times each question of the main run is asked.
     again
@@ -138,6 +134,10 @@ def rate(
 
     Other Parameters
     ----------------
+    examples
+        Solved examples for style=multi-shot: a TOML file.
+    limit
+        Only the first stimuli, this many, of a provider's model.
     control
         Beside the main run: no_image, wrong_image, decoy_hint or repeat, or several with commas.
     images
@@ -175,7 +175,9 @@ def rate(
 
         _refuse(given, f"a provider's model ({model})")
         if (asking.get("style") == "multi-shot") != (examples is not None):
-            raise InputError("style=multi-shot and --examples go together; expected both or none")
+            raise InputError(
+                "style=multi-shot and examples=FILE go together; expected both or none"
+            )
         asked = load_protocol(protocol or _protocol_of(stimuli))
         rater = VlmRater(
             model,
@@ -223,7 +225,7 @@ def rate(
 
 def _protocol_of(stimuli: Path) -> str:
     """Choose how people would be asked about such stimuli."""
-    from affectlab.models.raters.stimuli import kind_of_stimuli
+    from affectlab.models.raters import kind_of_stimuli
 
     return "multilabel" if kind_of_stimuli(stimuli) == "text" else "intensity"
 
@@ -269,7 +271,7 @@ def _plain(name: str) -> str:
 
 def _names(stimuli: Path) -> set[str]:
     """Give the names of stimuli, also of a table that says no more of them."""
-    from affectlab.models.raters.stimuli import find_stimuli, kind_of_stimuli
+    from affectlab.models.raters import find_stimuli, kind_of_stimuli
 
     try:
         return {one.stimulus for one in find_stimuli(stimuli, kind_of_stimuli(stimuli))}

@@ -28,10 +28,10 @@ from affectlab.models.vlm import (
     VlmRater,
     VlmRun,
     check_ratings_of,
+    find_material,
     image_targets,
 )
 from affectlab.models.vlm.asking import Plan, problem_of
-from affectlab.models.vlm.material import find_material
 
 if TYPE_CHECKING:
     from affectlab.models.reactions import VlmReactions

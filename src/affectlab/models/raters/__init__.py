@@ -7,11 +7,16 @@ adapter for another service is a subclass of :class:`ExpressionApi`, of which :f
 makes a rater.
 """
 
+from affectlab.models.raters.own import own_model as own_model
 from affectlab.models.raters.rate import rate
 from affectlab.models.raters.rater import Answer, Face, Rater
 from affectlab.models.raters.registry import list_raters, load_rater
 from affectlab.models.raters.services import ApiRequest, ExpressionApi, api_rater
 from affectlab.models.raters.sounds import Sound
+from affectlab.models.raters.stimuli import (
+    find_stimuli as find_stimuli,
+    kind_of_stimuli as kind_of_stimuli,
+)
 
 __all__ = [
     "Answer",

@@ -15,6 +15,7 @@ from affectlab.models.vlm.prompts import build_prompt, read_answer, read_example
 
 if TYPE_CHECKING:
     from affectlab.models.vlm.annotator import VlmAnnotator
+    from affectlab.models.vlm.material import find_material as find_material
     from affectlab.models.vlm.rater import (
         VlmRater,
         ask_questions as ask_questions,

@@ -31,7 +31,7 @@ class AskSettings:
     {'max_tokens': 500}
     """
 
-    temperature: float | Literal["default"] = 0.0
+    temperature: Annotated[float | Literal["default"], Rare] = 0.0
     """Sampling temperature, 0 to 2; ``default``: not sent, for models that refuse it."""
     top_p: float | None = None
     max_tokens: Annotated[Count, Rare] = 4096
