@@ -285,8 +285,8 @@ def _activation(model: _Model, chosen: Activation | None) -> Activation:
     if chosen:
         check_choice("activation", chosen, get_args(Activation))
         return chosen
-    said = getattr(model.config, "function_to_apply", None)
-    if said in get_args(Activation):
+    said: Activation | None = getattr(model.config, "function_to_apply", None)
+    if said is not None and said in get_args(Activation):
         return said
     known: dict[str, Activation] = {
         "multi_label_classification": "sigmoid",
@@ -424,7 +424,8 @@ def _of_sound(model: _Model, **given: Any) -> _Outputs:
     _without("sound", given, "prompt", "max_tokens")
     try:
         with quiet_transformers():
-            processor = transformers.AutoFeatureExtractor.from_pretrained(model.place, **DATA_ONLY)
+            loader: Any = transformers.AutoFeatureExtractor
+            processor = loader.from_pretrained(model.place, **DATA_ONLY)
     except LOADING_FAILS as error:
         raise unusable(model.place, error, "preprocessor_config.json") from None
     rate = int(processor.sampling_rate)
