@@ -250,7 +250,7 @@ def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
         (("--config", "temperature=1"), "(temperature '0.0', now '1.0')"),
         (
             ("--config", "limit=3"),
-            "ratings of 1 image that is not among the 3 of this run, such as",
+            "ratings of 1 image that is not among the 3 of this run",
         ),
     ],
 )
