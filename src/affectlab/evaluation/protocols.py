@@ -125,7 +125,10 @@ def protocol_effects(
     grid = full.pivot("way", index="model", values="value").sort("model")
     values = grid.drop("model").to_numpy()
     ways_found = grid.columns[1:]
-    shares = _shares(values, float(full["se"].fill_nan(None).pow(2).mean() or 0.0))
+    errors = full["se"].to_numpy()
+    known_errors = errors[np.isfinite(errors)]
+    sampling = float((known_errors**2).mean()) if known_errors.size else 0.0
+    shares = _shares(values, sampling)
     rankings = _rankings(values, ways_found)
     full = full.with_columns(
         rank=pl.col("value").rank("min", descending=True).over("way").cast(pl.Int64)

@@ -25,8 +25,7 @@ from inspect_ai.model import (
     TopLogprob,
     modelapi,
 )
-from transformers.models.auto import modeling_auto
-from transformers.models.auto.processing_auto import PROCESSOR_MAPPING_NAMES
+from transformers.models.auto import modeling_auto, processing_auto
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import pick_device, quiet_transformers
@@ -171,7 +170,8 @@ def processor_of(place: str, config: Any, *, sees: bool) -> Any:
             tokenizer = transformers.AutoTokenizer.from_pretrained(place, **DATA_ONLY)
             if not sees:
                 return tokenizer
-            name = PROCESSOR_MAPPING_NAMES.get(config.model_type)
+            names: Any = vars(processing_auto)["PROCESSOR_MAPPING_NAMES"]
+            name = names.get(config.model_type)
             kind = getattr(transformers, str(name), None)
             if kind is None:
                 raise InputError(f"checkpoint {place!r} ({config.model_type}) has no processor")
