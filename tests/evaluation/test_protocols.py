@@ -86,3 +86,37 @@ def test_refusals(names, options: dict, words: str) -> None:
     part = whole.select(raters=[name for name in whole.rater_names if names(name)])
     with pytest.raises(InputError, match=words):
         protocol_effects(part, n_boot=0, **options)
+
+
+def test_what_stimuli_share_is_no_interaction() -> None:
+    """Errors that all cells have in common leave the rest alone, however large they are."""
+    rng = np.random.default_rng(3)
+    truth = rng.normal(size=60)
+    noise = rng.normal(size=60)
+    rows: dict[str, list] = {"stimulus": [], "rater": [], "value": []}
+    about: dict[str, list] = {"rater": [], "rater_kind": [], "model": [], "readout": []}
+    for m in range(5):
+        for way in ("a", "b", "c"):
+            about["rater"].append(f"m{m} {way}")
+            about["rater_kind"].append("model")
+            about["model"].append(f"m{m}")
+            about["readout"].append(way)
+            # The same errors in every cell, and a little of its own.
+            own = truth + noise + 0.05 * rng.normal(size=60)
+            rows["stimulus"] += [f"s{k}" for k in range(60)]
+            rows["rater"] += [f"m{m} {way}"] * 60
+            rows["value"] += own.tolist()
+    for person in range(3):
+        about["rater"].append(f"p{person}")
+        about["rater_kind"].append("human")
+        about["model"].append(None)
+        about["readout"].append(None)
+        rows["stimulus"] += [f"s{k}" for k in range(60)]
+        rows["rater"] += [f"p{person}"] * 60
+        rows["value"] += truth.tolist()
+    ratings = Ratings(rows, scale="interval", raters=pl.DataFrame(about))
+    found = protocol_effects(ratings, n_boot=200)
+    variance = dict(found.shares.select("source", "variance").iter_rows())
+    se = found.scores["high"].to_numpy() - found.scores["low"].to_numpy()
+    # The standard error of a single score is many times as large.
+    assert variance["sampling of stimuli"] < 0.05 * float(np.mean((se / 3.92) ** 2))

@@ -21,6 +21,8 @@ __all__ = ["WAYS", "ProtocolEffects", "protocol_effects"]
 
 WAYS = ("protocol", "style", "readout", "prompt_version", "at_most")
 """Attributes of raters that say how a model was asked."""
+_GROUPS = 20
+"""Groups of stimuli that are left out in turn."""
 
 
 class ProtocolEffects(Result):
@@ -84,16 +86,17 @@ def protocol_effects(
     Raises
     ------
     InputError
-        When raters do not say which model they are, or fewer than two models were asked in the same
-        two ways.
+        When raters do not say which model they are, or fewer than two models were asked in every
+        way.
 
     Notes
     -----
     With :math:`S_{mw}` the score of model :math:`m` asked in way :math:`w`, the variance components
     are those of a two-way layout with one value a cell: :math:`\sigma_m^2 = (MS_m - MS_r)/W`,
-    :math:`\sigma_w^2 = (MS_w - MS_r)/M`, not below 0, and :math:`MS_r` for the rest. Of the rest,
-    the mean squared standard error of the scores is the sampling of stimuli; what is beyond it is
-    that a way suits one model more than another.
+    :math:`\sigma_w^2 = (MS_w - MS_r)/M`, not below 0, and :math:`MS_r` for the rest. What the
+    sampling of stimuli adds to the rest is estimated by leaving out up to 20 groups of stimuli
+    in turn: all cells share the stimuli, so that most of what sampling does to single scores does
+    nothing to their interaction. What is beyond it is that a way suits one model more than another.
 
     References
     ----------
@@ -120,14 +123,13 @@ def protocol_effects(
         ratings, models, n_boot=n_boot, cluster=cluster, confidence=confidence, seed=seed
     )
     estimates = table.frame.select("rater", "value", "se", "low", "high")
-    scores = known.join(estimates, on="rater", how="inner").filter(pl.col("value").is_finite())
-    full, left = _balanced(scores)
+    scores = known.join(estimates, on="rater", how="inner")
+    undefined = scores.filter(~pl.col("value").is_finite())["rater"].to_list()
+    full, left, again = _balanced(scores.filter(pl.col("value").is_finite()))
     grid = full.pivot("way", index="model", values="value").sort("model")
     values = grid.drop("model").to_numpy()
     ways_found = grid.columns[1:]
-    errors = full["se"].to_numpy()
-    known_errors = errors[np.isfinite(errors)]
-    sampling = float((known_errors**2).mean()) if known_errors.size else 0.0
+    sampling = _sampling(ratings, models, full, cluster, seed)
     shares = _shares(values, sampling)
     rankings = _rankings(values, ways_found)
     full = full.with_columns(
@@ -140,12 +142,12 @@ def protocol_effects(
             Table("shares", wording.PROTOCOL_SHARES, shares, _SHARES),
             Table("rankings", wording.PROTOCOL_RANKINGS, rankings, _RANKINGS),
         ),
-        (
-            wording.protocol_effects(
-                len(values), len(ways_found), part["model"], part["way"], part["model and way"]
-            ),
+        (wording.protocol_effects(len(values), len(ways_found), part),),
+        notes=tuple(
+            wording.protocols_left_out(why, names)
+            for why, names in (("asked", left), ("again", again), ("undefined", undefined))
+            if names
         ),
-        notes=(wording.protocols_left_out(left),) if left else (),
     )
 
 
@@ -201,8 +203,8 @@ def _differs(about: pl.DataFrame, name: str) -> bool:
     return name in about.columns and about[name].n_unique() > 1
 
 
-def _balanced(scores: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Keep models that were asked in every way, one rater for each; and name the others."""
+def _balanced(scores: pl.DataFrame) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """Keep models that were asked in every way, the first rater of each; and name the others."""
     once = scores.unique(("model", "way"), keep="first", maintain_order=True)
     n_ways = once["way"].n_unique()
     whole = once.filter(pl.len().over("model") == n_ways)
@@ -212,25 +214,70 @@ def _balanced(scores: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
             f"{whole['model'].n_unique()} of {once['model'].n_unique()} models were asked in all "
             f"{n_ways} ways; expected two models or more, each asked in the same two ways or more"
         )
-    return whole, left
+    again = scores.join(once, on="rater", how="anti")["rater"].to_list()
+    return whole, left, again
+
+
+def _rest(values: Floats) -> float:
+    """Mean square of what neither rows nor columns explain."""
+    m, w = values.shape
+    rest = values - values.mean(1, keepdims=True) - values.mean(0, keepdims=True) + values.mean()
+    return float((rest**2).sum() / ((m - 1) * (w - 1)))
+
+
+def _sampling(
+    ratings: Ratings,
+    models: ModelRatings | None,
+    full: pl.DataFrame,
+    cluster: ClusterLike,
+    seed: int,
+) -> float:
+    r"""Give what the sampling of stimuli adds to the rest, by a grouped jackknife.
+
+    With :math:`E_g` the scores without group :math:`g`, less their mean over groups, the expected
+    mean square is :math:`\frac{G-1}{G} \sum_g MS_r(E_g)`.
+    """
+    names = np.array(ratings.stimulus_names)
+    units = names
+    if isinstance(cluster, str) and cluster in ratings.stimuli.columns:
+        values = dict(ratings.stimuli.select("stimulus", pl.col(cluster).cast(pl.String)).rows())
+        units = np.array([str(values.get(name)) for name in names])
+    known, code = np.unique(units, return_inverse=True)
+    n_groups = min(_GROUPS, len(known))
+    if n_groups < 2:
+        return float("nan")
+    group = np.random.default_rng(seed).permutation(len(known))[code] % n_groups
+    cells = full.select("rater", "model", "way")
+    tables = []
+    for g in range(n_groups):
+        part = ratings.select(stimuli=names[group != g].tolist())
+        scores = spearman_with_people(part, models, n_boot=0).frame.select("rater", "value")
+        grid = cells.join(scores, on="rater", how="left").pivot(
+            "way", index="model", values="value"
+        )
+        tables.append(grid.sort("model").drop("model").to_numpy().astype(np.float64))
+    stacked = np.stack(tables)
+    if not np.isfinite(stacked).all():
+        return float("nan")
+    errors = stacked - stacked.mean(0)
+    return (n_groups - 1) / n_groups * sum(_rest(one) for one in errors)
 
 
 def _shares(values: Floats, sampling: float) -> pl.DataFrame:
     """Give the variance components of a two-way layout."""
     m, w = values.shape
-    rows, columns = values.mean(1), values.mean(0)
-    rest = values - rows[:, None] - columns[None, :] + values.mean()
-    ms_rest = float((rest**2).sum() / ((m - 1) * (w - 1)))
-    of_model = max((w * float(np.var(rows, ddof=1)) - ms_rest) / w, 0.0)
-    of_way = max((m * float(np.var(columns, ddof=1)) - ms_rest) / m, 0.0)
-    noise = min(sampling, ms_rest)
+    rest = _rest(values)
+    of_model = max(float(np.var(values.mean(1), ddof=1)) - rest / w, 0.0)
+    of_way = max(float(np.var(values.mean(0), ddof=1)) - rest / m, 0.0)
+    # Without an estimate of sampling, all of the rest may be either.
+    noise = min(sampling, rest) if np.isfinite(sampling) else float("nan")
     parts = {
         "model": of_model,
         "way": of_way,
-        "model and way": ms_rest - noise,
+        "model and way": rest - noise,
         "sampling of stimuli": noise,
     }
-    total = sum(parts.values())
+    total = of_model + of_way + rest
     return pl.DataFrame(
         {
             "source": list(parts),

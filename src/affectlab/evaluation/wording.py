@@ -50,20 +50,31 @@ PROTOCOL_SHARES = "What the scores differ by."
 PROTOCOL_RANKINGS = "How alike two ways rank the models."
 
 
-def protocol_effects(n_models: int, n_ways: int, model: float, way: float, both: float) -> str:
+def protocol_effects(n_models: int, n_ways: int, share: Mapping[str, float]) -> str:
     """How much of the differences between scores lies in the model, and in the way of asking."""
-    if math.isnan(model):
+    if math.isnan(share["model"]):
         return f"The scores of {plural(n_models, 'model')} do not differ."
+    both = share["model and way"]
+    rest = (
+        "the rest in which way suits which model, or in the sampling of stimuli"
+        if math.isnan(both)
+        else f"{percent(both)} in which way suits which model"
+    )
     return (
         f"Of the variance between the scores of {plural(n_models, 'model')} asked in "
-        f"{plural(n_ways, 'way')}, {percent(model)} lies between models, {percent(way)} between "
-        f"ways of asking, and {percent(both)} in which way suits which model."
+        f"{plural(n_ways, 'way')}, {percent(share['model'])} lies between models, "
+        f"{percent(share['way'])} between ways of asking, and {rest}."
     )
 
 
-def protocols_left_out(names: Sequence[str]) -> str:
-    """Models that were not asked in every way."""
-    return f"not asked in every way, and left out: {joined([shown(one, 40) for one in names])}"
+def protocols_left_out(why: str, names: Sequence[str]) -> str:
+    """Models and raters that do not count."""
+    listed = joined([shown(one, 40) for one in names])
+    return {
+        "asked": f"not asked in every way, and left out: {listed}",
+        "again": f"asked again in the same way, of which the first counts: {listed}",
+        "undefined": f"without a defined correlation with people, and left out: {listed}",
+    }[why]
 
 
 # Recognition of what stimuli are meant to show.

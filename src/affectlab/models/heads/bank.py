@@ -39,7 +39,7 @@ from affectlab.models.heads.targets import (
     targets_from,
 )
 from affectlab.models.heads.training.stage import Report, Stage
-from affectlab.models.runs import check_folder
+from affectlab.models.runs import HubModel, check_folder
 from affectlab.ratings import Ratings, mark_training
 from affectlab.taxonomy import Taxonomy
 
@@ -337,7 +337,7 @@ class AnsweringHeads(CalibratedHeads):
         )
 
 
-class HeadBank(AnsweringHeads):
+class HeadBank(HubModel, AnsweringHeads):
     """Heads that turn an embedding into ratings from 0 to 7, one head for each label.
 
     What a head gives is a score; three steps make a rating of it, in this order:

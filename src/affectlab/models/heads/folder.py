@@ -20,6 +20,7 @@ from affectlab.models.heads.weights import StackedWeights
 from affectlab.models.runs import (
     META,
     file_hash,
+    front_matter,
     load_arrays,
     read_meta,
     replacing,
@@ -47,6 +48,7 @@ def card_text(bank: Heads, folder: str = "DIR") -> str:
         f"embeddings of {bank.encoder}" if bank.encoder else "embeddings of an encoder not named"
     )
     parts = [
+        front_matter("image-feature-extraction", [bank.taxonomy.name]),
         f"# {bank.name}",
         f"{plural(len(bank.labels), 'head')} of {count(size)} parameters each ({layers}, dropout "
         f"{bank.shape.dropout:g}) on {encoder}; labels of `{bank.taxonomy.name}`. Written by "

@@ -11,13 +11,21 @@ from affectlab.core.errors import InputError
 from affectlab.core.files.toml import call_with
 from affectlab.core.types import Device
 from affectlab.core.words import shown
-from affectlab.models.runs import META, read_json
+from affectlab.models.runs import META, hub_folder, read_json
 from affectlab.ratings import Ratings
 
-__all__ = ["own_model", "rate_own"]
+__all__ = ["local_folder", "own_model", "rate_own"]
 
 Progress = Callable[[str, int, int], None]
 _KINDS = ("text-model", "head-bank", "vision-model")
+
+
+def local_folder(place: str) -> Path:
+    """Give the folder of a model; one of affectlab on the hub is fetched."""
+    path = Path(place.removeprefix("hub:"))
+    if path.exists():
+        return path
+    return hub_folder(str(path)) or path
 
 
 def own_model(place: str) -> str | None:
@@ -28,9 +36,10 @@ def own_model(place: str) -> str | None:
     InputError
         When it holds one that rates nothing by itself.
     """
-    path = Path(place) / META
+    folder = local_folder(place)
+    path = folder / META
     if not path.is_file():
-        return "head-bank" if _holds_heads(Path(place)) else None
+        return "head-bank" if _holds_heads(folder) else None
     meta = read_json(path)
     schema = str(meta.get("schema", "")) if isinstance(meta, dict) else ""
     owner, _, rest = schema.partition("/")
@@ -65,6 +74,7 @@ def rate_own(
     progress: Progress | None,
 ) -> tuple[Ratings, list[str]]:
     """Let a model of affectlab rate; with the notes on what it was given."""
+    place = str(local_folder(place))
 
     def text(*, level: str | None = None, coherent: bool = False) -> tuple[Ratings, list[str]]:
         from affectlab.models.text import TextClassifier, read_texts

@@ -11,6 +11,11 @@ from affectlab.models.runs.folders import (
     save_arrays as save_arrays,
     write_json as write_json,
 )
+from affectlab.models.runs.hub import (
+    HubModel as HubModel,
+    front_matter as front_matter,
+    hub_folder as hub_folder,
+)
 from affectlab.models.runs.locks import (
     NoLocksError as NoLocksError,
     locked as locked,

@@ -14,7 +14,7 @@ from affectlab.core.registry import Registry
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import count, shown
 from affectlab.evaluation.soft_labels import Calibration
-from affectlab.models.runs import check_folder
+from affectlab.models.runs import HubModel, check_folder
 from affectlab.models.text.decisions import (
     DecisionKind,
     LevelTuning,
@@ -142,7 +142,7 @@ def tune_levels(
                 model.scalings[key], model.decisions[key] = scaling, rule
 
 
-class TextClassifier(TextModel):
+class TextClassifier(HubModel, TextModel):
     """Gives texts probabilities of labels, and sets of labels; a rater like any other.
 
     A subclass is a back end: it computes one logit per text and output. Everything else is here:

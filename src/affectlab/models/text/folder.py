@@ -11,7 +11,15 @@ import numpy as np
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, file_part, joined, number, plural
-from affectlab.models.runs import META, load_arrays, read_meta, replacing, save_arrays, write_json
+from affectlab.models.runs import (
+    META,
+    front_matter,
+    load_arrays,
+    read_meta,
+    replacing,
+    save_arrays,
+    write_json,
+)
 from affectlab.models.text.decisions import DecisionRule, LevelTuning, Scaling
 from affectlab.models.text.model import TextModel
 from affectlab.models.text.settings import check_settings, check_written
@@ -175,6 +183,7 @@ def card_text(model: TextModel, folder: str = "DIR") -> str:
     """Give the model card as Markdown."""
     said = model_card(model)
     parts = [
+        front_matter("text-classification", [model.taxonomy.name]),
         f"# {model.name}",
         said["Model"],
         "## Data",

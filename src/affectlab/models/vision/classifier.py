@@ -19,7 +19,16 @@ from affectlab.models.devices import pick_device, pick_precision, private_seed, 
 from affectlab.models.embedding import Embeddings, EncoderCard, embed, list_encoders
 from affectlab.models.losses import Order, Ties, expected_cost_labels
 from affectlab.models.processes import is_main_process
-from affectlab.models.runs import META, load_arrays, read_meta, replacing, save_arrays, write_json
+from affectlab.models.runs import (
+    META,
+    HubModel,
+    front_matter,
+    load_arrays,
+    read_meta,
+    replacing,
+    save_arrays,
+    write_json,
+)
 from affectlab.models.text.networks import check_finite, load_weights, save_weights
 from affectlab.models.training import fingerprint_of, fingerprint_of_weights
 from affectlab.models.vision.backbone import (
@@ -133,7 +142,8 @@ def _card(model: VisionClassifier) -> str:
         else "It was judged on no image beside training.\n"
     )
     return (
-        f"# {model.name}\n\nChooses one of {len(model.labels)} emotions for an image: "
+        front_matter("image-classification", [model.taxonomy.name])
+        + f"\n\n# {model.name}\n\nChooses one of {len(model.labels)} emotions for an image: "
         f"{', '.join(model.labels)}.\n\nBackbone: {model.backbone}. Learned with: {how}. Epoch "
         f"{model.best_epoch} of {len(model.history)} was kept. {on_dev}\n"
         "A model says which emotion people would name for an image, as far as its training images "
@@ -297,7 +307,7 @@ _HEAD = VisionTraining(epochs=50, batch_size=64, learning_rate=3e-3, augment="no
 """What a head on embeddings starts from."""
 
 
-class VisionClassifier:
+class VisionClassifier(HubModel):
     """One emotion of several for each image.
 
     Parameters

@@ -38,6 +38,7 @@ from affectlab.models.differences.metric import PreparedMetric
 from affectlab.models.embedding import Encoder, EncoderCard
 from affectlab.models.runs import (
     META,
+    HubModel,
     file_hash,
     load_arrays,
     read_json,
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 
-class ExpressionMetric(PreparedMetric):
+class ExpressionMetric(HubModel, PreparedMetric):
     """Predicts how different people find two expressions, from 0 (identical) to 100.
 
     It is a difference metric as any other (:meth:`differences`), and a loss through which gradients
