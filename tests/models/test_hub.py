@@ -96,6 +96,14 @@ class Handler(BaseHTTPRequestHandler):
             if name not in self.server.files:
                 self._send(404, {"error": "none"}, {"X-Error-Code": "RepoNotFound"})
                 return
+            if len(parts) > 4 and parts[4] == "tree":
+                whole = self.server.files[name].items()
+                listed = [
+                    {"type": "file", "path": path, "size": len(content), "oid": "0" * 40}
+                    for path, content in whole
+                ]
+                self._send(200, listed)
+                return
             held = [{"rfilename": path} for path in self.server.files[name]]
             commit = self.server.commit(name)
             self._send(200, {"id": name, "modelId": name, "sha": commit, "siblings": held})

@@ -218,16 +218,17 @@ def test_columns_across_each_other_are_said() -> None:
     assert note in rater_agreement(across, more=True).notes
 
 
-@pytest.mark.parametrize("verb", ["agreement", "concordance", "split-half"])
-def test_verbs_take_clusters(verb: str, tmp_path, capsys) -> None:
+@pytest.mark.parametrize("method", ["coefficients", "concordance", "split-half"])
+def test_verbs_take_clusters(method: str, tmp_path, capsys) -> None:
     path = tmp_path / "faces.csv"
     columns_of(answers()).write_csv(path)
     over = []
     for cluster in ((), ("--cluster", "none"), ("--cluster", "actor")):
+        options = ["--method", method, "--scale", "0-7", "--json", *cluster]
         with pytest.raises(SystemExit):
-            main(["reliability", verb, str(path), "--scale", "0-7", "--json", *cluster])
+            main(["reliability", "agreement", str(path), *options])
         found = json.loads(capsys.readouterr().out)["result"]
-        table = found[{"agreement": "krippendorff_alpha"}.get(verb, verb.replace("-", "_"))]
+        table = found[{"coefficients": "krippendorff_alpha"}.get(method, method.replace("-", "_"))]
         over.append(table[0]["interval"]["over"])
     assert over == [["actors", "raters"], ["stimuli", "raters"], ["actors", "raters"]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -76,7 +77,8 @@ REPEATED = {
 TABLES = {name: (ratings, n) for name, ratings, n in tables()}
 
 
-def n_of(frame: pl.DataFrame) -> int:
+def n_of(result: Any) -> int:
+    frame = result if isinstance(result, pl.DataFrame) else result.to_frame()
     return int(frame["n_ratings"].sum())
 
 

@@ -11,6 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.files.toml import call_with
 from affectlab.core.types import Device
 from affectlab.core.words import shown
+from affectlab.models.raters.stimuli import find_stimuli
 from affectlab.models.runs import META, hub_folder, read_json
 from affectlab.ratings import Ratings
 
@@ -84,7 +85,13 @@ def rate_own(
                 "coherent chooses groups of a level; expected --set level=NAME as well"
             )
         model = TextClassifier.load(place)
-        texts, names, notes = read_texts(stimuli, on_bad="set_aside" if set_aside else "raise")
+        notes: tuple[str, ...] = ()
+        if isinstance(stimuli, str | Path):
+            texts, names, notes = read_texts(stimuli, on_bad="set_aside" if set_aside else "raise")
+        else:
+            found_texts = find_stimuli(stimuli, "text")
+            texts = tuple(str(one.load()) for one in found_texts)
+            names = tuple(one.stimulus for one in found_texts)
         found = model.rate(texts, names, rater, level=level, coherent=coherent, progress=progress)
         return found, list(notes)
 
