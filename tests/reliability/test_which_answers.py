@@ -128,9 +128,11 @@ def test_sessions_are_a_facet_or_averaged() -> None:
     of_rest = (rest**2).sum() / 44
     expected = (of_stimuli - of_rest) / (of_stimuli + (of_raters - of_rest) / 12)
     page = Study(ratings.averaged(), n_boot=0)
-    assert page.reliability["value"][0] == pytest.approx(expected)
-    assert n_of(page.scores) == page.reliability["n_ratings"][0] == 60
-    np.testing.assert_allclose(np.sort(page.scores["value"]), np.sort(means.mean(axis=1)))
+    assert page.reliability.to_frame()["value"][0] == pytest.approx(expected)
+    assert n_of(page.scores) == page.reliability.to_frame()["n_ratings"][0] == 60
+    np.testing.assert_allclose(
+        np.sort(page.scores.to_frame()["value"]), np.sort(means.mean(axis=1))
+    )
 
 
 @pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedColumnsWarning")
@@ -181,9 +183,9 @@ class TestTraces:
     def test_each_may_count_by_its_mean(self, file) -> None:
         ratings = read_ratings(file, scale="0-12 interval").averaged()
         page = Study(ratings, n_boot=0)
-        assert n_of(page.scores) == page.reliability["n_ratings"][0] == 9
+        assert n_of(page.scores) == page.reliability.to_frame()["n_ratings"][0] == 9
         expected = pl.read_csv(file).group_by("video").agg(pl.col("valence").mean()).sort("video")
-        np.testing.assert_allclose(page.scores["value"], expected["valence"])
+        np.testing.assert_allclose(page.scores.to_frame()["value"], expected["valence"])
         assert dict(ratings.history[-1].facts) == {"n": 360, "to": 9}
 
 

@@ -166,7 +166,9 @@ def test_careless_people_are_one_list_everywhere(tmp_path) -> None:
     assert study.beside.alignment.without == screened
     assert alignment(ratings).without == screened
     page = write_report(ratings, tmp_path, n_boot=20).answers
-    assert page[0].split("people? ")[1].startswith("Without p7")
+    # Verdicts on models come first; they leave p7 out.
+    assert page[0].split("people? ")[1].startswith("Of 3 models")
+    assert page[1].split("ratings? ")[1].startswith("Without p7")
 
 
 def test_what_careless_people_change_comes_first(tmp_path) -> None:

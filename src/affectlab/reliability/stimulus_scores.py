@@ -168,8 +168,9 @@ class LabelScores:
 
     @property
     def n_apart(self) -> int:
-        """Stimuli whose interval does not hold the middle."""
-        apart = (pl.col("low") > pl.col("middle")) | (pl.col("high") < pl.col("middle"))
+        """Stimuli whose interval does not hold the middle; of categories, those above one half."""
+        below = pl.lit(False) if self.kind == "nominal" else pl.col("high") < pl.col("middle")
+        apart = (pl.col("low") > pl.col("middle")) | below
         return self.frame.filter(pl.col("low").is_not_nan(), apart).height
 
     def written(self, row: dict[str, Any], *, with_ends: bool = True) -> str:
@@ -184,9 +185,11 @@ class LabelScores:
         """Say from where to where scores run; named: which stimuli stand at the ends."""
         label = shown(self.label)
         if self.kind == "nominal":
-            counts = self.frame["answer"].value_counts(name="n")
+            clear = self.frame.filter(~pl.col("tied"))
+            counts = clear["answer"].value_counts(name="n")
             counts = counts.sort(["n", "answer"], descending=[True, False])
-            return wording.choices(label, counts.rows(), self.frame.height, self.disputed)
+            n = self.frame.height
+            return wording.choices(label, counts.rows(), n, n - clear.height, self.disputed)
         low, high = (self.written(row, with_ends=False) for row in (self.lowest, self.highest))
         constant = self.kind != "binary" and self.highest["value"] == self.lowest["value"]
         if named and not constant:
@@ -273,13 +276,18 @@ def _estimates(ratings: Ratings | ArrayLike, answers: Answers, confidence: float
         )
         frames.append(shares.with_columns(pl.lit(None, pl.Float64).alias("sd")).frame)
     frame = pl.concat(frames).join(
-        cells.select("label", "stimulus", "answer", "answers", "is_share"),
+        cells.select("label", "stimulus", "answer", "tied", "answers", "is_share"),
         on=["label", "stimulus"],
         how="left",
         maintain_order="left",
     )
     middle = pl.when("is_share").then(0.5).otherwise(pl.col("value").mean().over("label"))
-    frame = in_label_order(frame.with_columns(middle=middle).drop("is_share"), answers.labels)
+    frame = in_label_order(
+        frame.with_columns(
+            middle=middle, tied=pl.col("answer").is_not_null() & pl.col("tied")
+        ).drop("is_share"),
+        answers.labels,
+    )
     return Estimates.of(frame, ["label", "stimulus"])
 
 
@@ -301,8 +309,9 @@ def _cells(answers: Answers) -> pl.DataFrame:
         counts.with_columns(said=repeated.otherwise("answer"))
         .group_by("cell", maintain_order=True)
         .agg(
-            pl.col("answer").first(),
+            pl.col("answer").filter(pl.col("n") == pl.col("n").max()).str.join(" or "),
             pl.col("said").str.join(", "),
+            tied=(pl.col("n") == pl.col("n").max()).sum() > 1,
             least=pl.col("level").min(),
             largest=pl.col("level").max(),
             several=pl.len() > _MOST_ANSWERS,
@@ -317,6 +326,7 @@ def _cells(answers: Answers) -> pl.DataFrame:
         pl.Series("label", answers.labels, dtype=pl.String).gather(label),
         pl.Series("stimulus", answers.units, dtype=pl.String).gather(unit),
         pl.col("answer") if kind == "nominal" else pl.lit(None, pl.String).alias("answer"),
+        "tied",
         "most",
         "n_ratings",
         answers=pl.when("several").then(pl.format("{} to {}", *ends)).otherwise("said"),

@@ -502,8 +502,8 @@ def shares_of_labels(means: Mapping[str, float], *, repeated: bool) -> str:
     )
 
 
-def choices(label: str, counts: Sequence[tuple[str, int]], n: int, least: Row) -> str:
-    """Say what most raters chose, and for how many stimuli; part of a sentence."""
+def choices(label: str, counts: Sequence[tuple[str, int]], n: int, n_tied: int, least: Row) -> str:
+    """Say what raters chose most often, and for how many stimuli; part of a sentence."""
     listed = some(
         [f"{shown(answer, 40)} for {count(times)}" for answer, times in counts],
         _MOST_ANSWERS,
@@ -511,7 +511,8 @@ def choices(label: str, counts: Sequence[tuple[str, int]], n: int, least: Row) -
     )
     return (
         f"the most frequent answer{f' of {label}' if label else ''} is {listed} of {count(n)} "
-        f"stimuli; least clear is {shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
+        f"stimuli{f', and {count(n_tied)} have two or more' if n_tied else ''}; least clear is "
+        f"{shown(least['stimulus'], 40)} ({shown(least['answers'], 60)})"
     )
 
 
@@ -519,8 +520,8 @@ def sure_majorities(counts: Sequence[int], n: int, *, each: bool) -> str:
     """Say for how many stimuli the share of a majority is shown to be one."""
     stimuli = f"{plural(n, 'stimulus', 'stimuli')}{' of each label' if each else ''}"
     return (
-        f"For {_from_to(counts)} of {stimuli} a majority is sure: the interval of its share lies "
-        "on one side of one half."
+        f"For {_from_to(counts)} of {stimuli} a majority is shown: the interval of its share lies "
+        "above one half."
     )
 
 

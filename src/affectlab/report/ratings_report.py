@@ -180,7 +180,11 @@ def write_report(
 
 
 def _headlined(study: Study, questions: list[Section]) -> list[Section]:
-    """Begin with what leaving careless people out changes, where it changes anything."""
+    """Begin with what leaving careless people out changes, where it changes anything.
+
+    Where models are asked about first, their verdicts leave careless people out and say so; what
+    changes then is the reliability, in its own answer.
+    """
     if study.without_careless is None or not questions:
         return questions
     n, before, after = study.without_careless
@@ -188,8 +192,10 @@ def _headlined(study: Study, questions: list[Section]) -> list[Section]:
         return questions
     things = plural(n, "label") if n > 1 else ""
     text = wording.without_careless(study.careless_names, things, before, after)
-    first = questions[0]
-    return [replace(first, blocks=(Paragraph(text), *first.blocks)), *questions[1:]]
+    names = [one.key for one in questions]
+    place = names.index("reliability") if names[0] == "verdict" and "reliability" in names else 0
+    headed = replace(questions[place], blocks=(Paragraph(text), *questions[place].blocks))
+    return [*questions[:place], headed, *questions[place + 1 :]]
 
 
 def _drawn_by(pool: Executor, part: Section | Skipped) -> dict[int, Future[Drawn]]:

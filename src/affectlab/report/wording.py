@@ -220,7 +220,9 @@ def label_sets(frame: pl.DataFrame) -> str:
 NO_LABEL_TRUSTED = (
     "No label can be trusted yet: of none does the whole interval of alpha lie above 0.67."
 )
-LABELS_TOGETHER = "Correlations of labels over stimuli, the strongest first."
+LABELS_TOGETHER = (
+    "Correlations of labels over stimuli: the highest and the lowest of all pairs, by their size."
+)
 LABEL_AGREEMENT = "Krippendorff's alpha of each label, beside how often it is said."
 LABEL_SETS = "Krippendorff's alpha of whole sets: sets that share some labels agree in part."
 

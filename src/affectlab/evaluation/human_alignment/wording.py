@@ -86,7 +86,9 @@ def without_careless(people: Sequence[str], changed: Mapping[str, str]) -> str:
     """Who does not count, and which verdicts that changes."""
     one = len(people) == 1
     names = some([shown(name, 60) for name in people], 5)
-    verdicts = [f"{shown(name, 60)} would be “{other}”" for name, other in changed.items()]
+    verdicts = [
+        f"the verdict on {shown(name, 60)} would be “{other}”" for name, other in changed.items()
+    ]
     return (
         f"The answers of {names}, who {'is' if one else 'are'} taken to be careless, do not count; "
         f"with them {joined(verdicts) if verdicts else 'every verdict would be the same'}."

@@ -40,8 +40,6 @@ def _blocks(study: Study, found: AlignmentResult | None) -> list[Block]:
     if n_stimuli < ENOUGH_ITEMS:
         return [Paragraph(wording.too_few_stimuli(n_stimuli)), _picture(found, rows)]
     blocks: list[Block] = [Paragraph(" ".join(found.trained))] if found.trained else []
-    if found.without:
-        blocks.append(Paragraph(found.sentences[len(found.trained)]))
     if rows.height > 1:
         standing: dict[str, list[str]] = {}
         for row in rows.iter_rows(named=True):
@@ -51,6 +49,8 @@ def _blocks(study: Study, found: AlignmentResult | None) -> list[Block]:
     if rows.height > _MOST_NAMED:
         texts.append(wording.more_models(rows.height - _MOST_NAMED))
     blocks.append(Bullets(tuple(texts)) if len(texts) > 1 else Paragraph(texts[0]))
+    if found.without:
+        blocks.append(Paragraph(found.sentences[len(found.trained)]))
     blocks += map(Paragraph, _mistakes(study))
     if study.elsewhere is not None:
         blocks.append(Paragraph(wording.other_scales_of_models(study.ratings.label_names)))
