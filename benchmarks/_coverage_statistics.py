@@ -41,7 +41,6 @@ from affectlab.ratings import Ratings
 from affectlab.reliability.components import variance_components
 from affectlab.reliability.stimulus_scores import stimulus_scores
 from affectlab.reliability.subject_models import subject_model
-from affectlab.report.statistics import reliability_of_means
 from affectlab.taxonomy import load_taxonomy
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -571,7 +570,7 @@ def _of_share(study: Study) -> Interval:
 
 def _of_page_one(study: Study) -> Interval:
     """Reliability of the mean of all raters, as the first page of a report has it."""
-    return _Found.in_table(reliability_of_means(study.ratings(), intervals=True))
+    return _Found.in_table(reliability.reliability_of_means(study.ratings()).to_frame())
 
 
 _EFFECT = 0.5

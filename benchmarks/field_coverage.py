@@ -226,9 +226,9 @@ def icc_mean(study: Study) -> Found:
 
 
 def page_one(study: Study) -> Found:
-    from affectlab.report.statistics import reliability_of_means
+    from affectlab.reliability import reliability_of_means
 
-    yield *row(reliability_of_means(study.ratings(), intervals=True)), of_mean(study.population)
+    yield *row(reliability_of_means(study.ratings())), of_mean(study.population)
 
 
 def scores(study: Study) -> Found:

@@ -125,7 +125,7 @@ def normalise_emotions(
     >>> found.emotions
     {'inspired': 3, 'excited': 1, 'sad': 1}
     >>> found.corrections().rows()
-    [('excitied', 'excited', 'excited', 1, 'misspelt')]
+    [('excitied', 'excited', 'excited', 1, ['misspelt'])]
     """
     if isinstance(answers, str):
         raise InputError("emotions: expected a list of words, not one text")

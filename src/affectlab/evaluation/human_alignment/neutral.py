@@ -46,7 +46,7 @@ def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Rat
     >>> found.value.tolist()
     [0.0, 3.0, 0.0]
     >>> str(found.history[-1])
-    'less the mean of 1 neutral stimulus per rater and label; 1 answer beyond the bounds taken ...'
+    'answers are differences from the mean of 1 stimulus (neutral) of the same rater and label; ...'
     """
     check_models(models)
     names = {neutral_stimuli} if isinstance(neutral_stimuli, str) else set(neutral_stimuli)
