@@ -7,6 +7,7 @@ import json
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.cli.heads_data import write_embeddings, write_ratings
 from tests.cli.pairs_data import study as study_of_pairs
 
 from affectlab.cli.tree import find_verb, verbs
+from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 
 pytestmark = pytest.mark.long
@@ -90,6 +92,17 @@ def _model(path: Path, seed: int = 1, name: str = "net") -> None:
     table = pl.DataFrame(rows, schema=columns, orient="row")
     noise = pl.Series(rng.integers(-1, 2, table.height))
     table.with_columns((pl.col("value") + noise).clip(0, 7)).write_csv(path)
+
+
+def _asked(path: Path) -> None:
+    """Two models, each asked in two ways."""
+    parts = []
+    for seed, (model, readout) in enumerate(product(("small", "big"), ("generate", "logprob"))):
+        _model(path.with_suffix(".csv"), seed, f"{model} {readout}")
+        part = pl.read_csv(path.with_suffix(".csv"))
+        parts.append(part.with_columns(model=pl.lit(model), readout=pl.lit(readout)))
+    path.with_suffix(".csv").unlink()
+    Ratings(pl.concat(parts).drop("prompt", "outcome"), scale="0-7").write(path)
 
 
 def _choices(path: Path) -> None:
@@ -253,6 +266,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "model.csv": _model,
     "net.csv": _model,
     "answers.csv": _model,
+    "asked.parquet": _asked,
     "binary.csv": _choices,
     "comments.csv": _choices,
     "goemotions_raw.csv": _choices,

@@ -92,7 +92,7 @@ def cell(column: Column, row: Mapping[str, Any], *, digits: int = 0, first: bool
     if isinstance(value, Mapping):
         value = Reason.of_row(value)
     elif isinstance(value, list):
-        value = joined(value)
+        value = joined(value) if value else None
     text = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     limit = _CELL_LIMIT if column.kind == "name" else _TEXT_LIMIT
     cut = shown(text, limit)
