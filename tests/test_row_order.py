@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
+from tests.evaluation.test_protocols import table as asked_in_ways
 from tests.public_api.source import public_modules
 
 from affectlab import Ratings, analysis, evaluation, reliability, simulate, stimuli
@@ -196,6 +197,7 @@ def _reactions(raters: list[str], seed: int) -> Ratings:
 
 PANEL, TICKS, CHOICES, VERDICTS, FACES = _panel(), _ticks(), _choices(), _verdicts(), _faces()
 GRADES = _grades()
+ASKED = asked_in_ways(0.5, 0.3, 0.3, n_models=3)
 PEOPLE, MODELS = PANEL.humans(), PANEL.models()
 FILMS = Ratings(
     pl.DataFrame(
@@ -383,6 +385,7 @@ def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
 
 
 CALLS: dict[str, Callable[[Shuffle], Any]] = {
+    "protocol_effects": lambda s: evaluation.protocol_effects(s(ASKED), seed=1, n_boot=20),
     "krippendorff_alpha": lambda s: [
         reliability.krippendorff_alpha(
             s(PANEL), n_boot=20, target=over, joint=joint, seed=1, interval="percentile"

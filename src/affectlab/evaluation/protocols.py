@@ -132,9 +132,13 @@ def protocol_effects(
     sampling = _sampling(ratings, models, full, cluster, seed)
     shares = _shares(values, sampling)
     rankings = _rankings(values, ways_found)
-    full = full.with_columns(
-        rank=pl.col("value").rank("min", descending=True).over("way").cast(pl.Int64)
-    ).select("model", "way", "value", "low", "high", "rank")
+    full = (
+        full.with_columns(
+            rank=pl.col("value").rank("min", descending=True).over("way").cast(pl.Int64)
+        )
+        .select("model", "way", "value", "low", "high", "rank")
+        .sort("model", "way")
+    )
     part = dict(shares.select("source", "share").iter_rows())
     return ProtocolEffects(
         (
@@ -196,7 +200,7 @@ def _ways_of(
     if not chosen:
         raise InputError("all models were asked in one way; expected two or more")
     said = pl.concat_str([pl.col(name).fill_null("–") for name in chosen], separator=" · ")
-    return about.select("rater", "model", way=said)
+    return about.select("rater", "model", way=said).sort("rater")
 
 
 def _differs(about: pl.DataFrame, name: str) -> bool:
@@ -215,7 +219,7 @@ def _balanced(scores: pl.DataFrame) -> tuple[pl.DataFrame, list[str], list[str]]
             f"{n_ways} ways; expected two models or more, each asked in the same two ways or more"
         )
     again = scores.join(once, on="rater", how="anti")["rater"].to_list()
-    return whole, left, again
+    return whole.sort("model", "way"), left, sorted(again)
 
 
 def _rest(values: Floats) -> float:
