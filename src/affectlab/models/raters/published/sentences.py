@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Count, Device
 from affectlab.core.words import joined, shown
-from affectlab.models.devices import pick_device
+from affectlab.models.embedding import encode_batch, load_encoder
 from affectlab.models.raters.published.estimator import (
     load_estimator,
     names_of_outputs,
@@ -23,7 +22,6 @@ from affectlab.models.raters.published.estimator import (
 )
 from affectlab.models.raters.rater import Judged, Rater
 from affectlab.models.runs import file_hash, read_json
-from affectlab.models.text.encoders import context_of, load_encoder, load_tokenizer
 
 __all__ = ["sentence_rater"]
 
@@ -96,27 +94,21 @@ def _encoder(
         raise InputError(
             f"{shown(folder)}: module {unknown[0]!r} is not known; expected {joined(_KNOWN)}"
         )
-    inside = folder / modules[0].get("path", "")
-    tokenizer, network = load_tokenizer(str(inside)), load_encoder(str(inside))
     pooling = folder / next(
         (one["path"] for one, kind in zip(modules, kinds, strict=True) if kind == "Pooling"), ""
     )
-    first = _takes_first(pooling / "config.json")
-    limit, where = context_of(network, tokenizer), pick_device(device)
-    network.to(where)
+    encoder = load_encoder(
+        f"transformers:{folder / modules[0].get('path', '')}",
+        kind="text",
+        pooling="cls" if _takes_first(pooling / "config.json") else "mean",
+        device=device,
+        precision="fp32",
+    )
     unit = normalize or "Normalize" in kinds
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        inputs = tokenizer(
-            list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
-        ).to(where)
-        with torch.inference_mode():
-            states = network(**inputs).last_hidden_state
-            mask = inputs["attention_mask"][..., None]
-            rows = states[:, 0] if first else (states * mask).sum(1) / mask.sum(1)
-            rows = torch.nn.functional.normalize(rows, dim=1) if unit else rows
-        found: NDArray[np.float32] = rows.float().cpu().numpy()
-        return found
+        rows = encode_batch(encoder, texts)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else rows
 
     return encode
 
