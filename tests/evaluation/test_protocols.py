@@ -120,3 +120,20 @@ def test_what_stimuli_share_is_no_interaction() -> None:
     se = found.scores["high"].to_numpy() - found.scores["low"].to_numpy()
     # The standard error of a single score is many times as large.
     assert variance["sampling of stimuli"] < 0.05 * float(np.mean((se / 3.92) ** 2))
+
+
+def test_groups_of_stimuli_are_left_out_whole_however_they_are_given() -> None:
+    plain = table(0.3, 0.3, 0.3, n_models=4)
+    actors = {name: f"a{int(name[1:]) % 40:02}" for name in plain.stimulus_names}
+    told = pl.DataFrame({"stimulus": list(actors), "actor": list(actors.values())})
+    with_column = Ratings(plain.to_frame(), scale=plain.scale, raters=plain.raters, stimuli=told)
+
+    def sampling(ratings: Ratings, **options: object) -> float:
+        shares = protocol_effects(ratings, n_boot=0, **options).shares
+        return dict(shares.select("source", "variance").iter_rows())["sampling of stimuli"]
+
+    by_column = sampling(with_column, cluster="actor")
+    assert sampling(plain, cluster=actors) == by_column
+    # A column that is called like what is drawn is taken by itself, as it is for the intervals.
+    assert sampling(with_column) == by_column
+    assert sampling(with_column, cluster="none") == sampling(plain) != by_column

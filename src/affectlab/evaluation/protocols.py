@@ -15,7 +15,14 @@ from affectlab.core.types import Count as N, Floats
 from affectlab.core.words import joined
 from affectlab.evaluation import wording
 from affectlab.evaluation.rater_comparison import spearman_with_people
-from affectlab.ratings import ClusterLike, ModelRatings, Ratings, canonical, model_tables
+from affectlab.ratings import (
+    ClusterLike,
+    ModelRatings,
+    Ratings,
+    canonical,
+    model_tables,
+    stimulus_clusters,
+)
 
 __all__ = ["WAYS", "ProtocolEffects", "protocol_effects"]
 
@@ -242,15 +249,13 @@ def _sampling(
     mean square is :math:`\frac{G-1}{G} \sum_g MS_r(E_g)`.
     """
     names = np.array(ratings.stimulus_names)
-    units = names
-    if isinstance(cluster, str) and cluster in ratings.stimuli.columns:
-        values = dict(ratings.stimuli.select("stimulus", pl.col(cluster).cast(pl.String)).rows())
-        units = np.array([str(values.get(name)) for name in names])
-    known, code = np.unique(units, return_inverse=True)
-    n_groups = min(_GROUPS, len(known))
+    clusters = stimulus_clusters(ratings, cluster).on(ratings.stimulus_names)
+    code = np.unique(names, return_inverse=True)[1] if clusters is None else clusters.code
+    n_units = len(names) if clusters is None else clusters.n
+    n_groups = min(_GROUPS, n_units)
     if n_groups < 2:
         return float("nan")
-    group = np.random.default_rng(seed).permutation(len(known))[code] % n_groups
+    group = np.random.default_rng(seed).permutation(n_units)[code] % n_groups
     cells = full.select("rater", "model", "way")
     tables = []
     for g in range(n_groups):
