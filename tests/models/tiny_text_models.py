@@ -33,13 +33,13 @@ def seeded(seed: int = 0) -> Iterator[None]:
         yield
 
 
-def _livelier(network: Any, spread: float) -> None:
+def livelier(network: Any, spread: float) -> None:
     """Draw all matrices wider than networks start with, so that texts differ in their scores."""
     import torch
 
     with torch.no_grad():
         for weight in network.parameters():
-            if weight.ndim > 1:
+            if weight.ndim == 2:
                 weight.normal_(0.0, spread)
 
 
@@ -125,7 +125,7 @@ def save_bart(
                 forced_eos_token_id=2,
             )
         )
-        _livelier(network, spread)
+        livelier(network, spread)
     network.save_pretrained(folder)
     return str(folder)
 
@@ -193,7 +193,7 @@ def save_clip(
                 },
             )
         )
-        _livelier(network, spread)
+        livelier(network, spread)
     network.save_pretrained(folder)
     return str(folder)
 
@@ -252,7 +252,7 @@ def save_bert(
                 max_position_embeddings=positions,
             )
         )
-        _livelier(network, spread)
+        livelier(network, spread)
     network.save_pretrained(folder)
     return str(folder)
 

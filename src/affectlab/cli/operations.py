@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -81,16 +82,16 @@ ConfigOption = Annotated[
 ]
 
 
-class Shown:
+class Shown(ABC):
     """What the help and the parser show of a verb."""
 
     has_places = False
     """Whether what comes by place is an argument."""
 
     @property
+    @abstractmethod
     def options(self) -> dict[str, Parameter]:
         """Parameters that become options or can stand in a file, by name of the option."""
-        raise NotImplementedError
 
     @property
     def rarely(self) -> list[str]:

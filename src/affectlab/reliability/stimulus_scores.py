@@ -169,8 +169,9 @@ class LabelScores:
     @property
     def n_apart(self) -> int:
         """Stimuli whose interval does not hold the middle; of categories, those above one half."""
-        below = pl.lit(False) if self.kind == "nominal" else pl.col("high") < pl.col("middle")
-        apart = (pl.col("low") > pl.col("middle")) | below
+        apart = pl.col("low") > pl.col("middle")
+        if self.kind != "nominal":
+            apart |= pl.col("high") < pl.col("middle")
         return self.frame.filter(pl.col("low").is_not_nan(), apart).height
 
     def written(self, row: dict[str, Any], *, with_ends: bool = True) -> str:

@@ -14,7 +14,7 @@ from ..text.tiny import save_bert  # noqa: TID252
 
 SIDE = 32
 WORDS = ("happy", "sad", "so", "am", "i", "the", "train", "late")
-_VIT = {
+VIT = {
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 2,
@@ -81,11 +81,11 @@ def _two_towers(name: str) -> Callable[[], tuple[Any, Any]]:
                 Siglip2ImageProcessorPil,
             )
 
-            shape = {**_VIT, "num_patches": 16}
+            shape = {**VIT, "num_patches": 16}
             shape.pop("image_size")
             processor: Any = Siglip2ImageProcessorPil(patch_size=8, max_num_patches=16)
         else:
-            shape, processor = dict(_VIT), _sized(name)
+            shape, processor = dict(VIT), _sized(name)
         text = {**_TEXT, "bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}
         sizes: dict[str, Any] = {"vision_config": shape, "text_config": text}
         if name == "CLIP":
@@ -103,7 +103,7 @@ def _of_images(name: str, **sizes: Any) -> Callable[[], tuple[Any, Any]]:
     def make() -> tuple[Any, Any]:
         import transformers
 
-        config = getattr(transformers, f"{name}Config")(**(sizes or _VIT))
+        config = getattr(transformers, f"{name}Config")(**(sizes or VIT))
         return getattr(transformers, f"{name}Model")(config), _sized(name)
 
     return make

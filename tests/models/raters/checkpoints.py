@@ -5,18 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.models.embedding.checkpoints import MAKERS, SIDE, save_tokenizer, seeded
+from tests.models.embedding.checkpoints import MAKERS, SIDE, VIT, save_tokenizer, seeded
+from tests.models.tiny_text_models import livelier
 
 FER = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
 TEXTS = ("so happy", "i am so sad", "the train am i late so so so", "late")
-_VIT = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 48,
-    "image_size": SIDE,
-    "patch_size": 8,
-}
 
 
 def _labels(names: tuple[str, ...]) -> dict[str, Any]:
@@ -47,7 +40,7 @@ def save_text(
     )
     with seeded(3):
         network = getattr(transformers, f"{kind}ForSequenceClassification")(config)
-        _lively(network)
+        livelier(network, 0.3)
     network.save_pretrained(folder)
     return str(folder)
 
@@ -58,10 +51,10 @@ def save_image(folder: Path, names: tuple[str, ...], problem: str | None = None)
     from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
     ViTImageProcessorPil(size={"height": SIDE, "width": SIDE}).save_pretrained(folder)
-    config = transformers.ViTConfig(**_VIT, problem_type=problem, **_labels(names))
+    config = transformers.ViTConfig(**VIT, problem_type=problem, **_labels(names))
     with seeded(4):
         network = transformers.ViTForImageClassification(config)
-        _lively(network)
+        livelier(network, 0.3)
     network.save_pretrained(folder)
     return str(folder)
 
@@ -77,7 +70,7 @@ def save_two_towers(folder: Path, kind: str) -> str:
             config = network.config
             config.text_config.projection_size = config.vision_config.hidden_size
             network = getattr(transformers, type(network).__name__)(config)
-        _lively(network)
+        livelier(network, 0.3)
     save_tokenizer(folder)
     processor.save_pretrained(folder)
     network.save_pretrained(folder)
@@ -105,16 +98,6 @@ def save_sound(folder: Path, names: tuple[str, ...]) -> str:
     )
     with seeded(6):
         network = transformers.Wav2Vec2ForSequenceClassification(config)
-        _lively(network)
+        livelier(network, 0.3)
     network.save_pretrained(folder)
     return str(folder)
-
-
-def _lively(network: Any) -> None:
-    """Widen the weights, so that stimuli differ in their scores."""
-    import torch
-
-    with torch.no_grad():
-        for weight in network.parameters():
-            if weight.ndim == 2:
-                weight.normal_(0.0, 0.3)

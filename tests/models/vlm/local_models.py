@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.models.embedding.checkpoints import SIDE, seeded
-from tests.models.tiny_text_models import SENTENCES, byte_pairs
+from tests.models.tiny_text_models import SENTENCES, byte_pairs, livelier
 
 _TEXT = {
     "hidden_size": 32,
@@ -45,7 +45,7 @@ def save_llama(folder: Path) -> str:
     with seeded(7):
         config = transformers.LlamaConfig(**_TEXT, vocab_size=len(tokenizer))
         network = transformers.LlamaForCausalLM(config)
-        _lively(network)
+        livelier(network, 0.2)
     network.save_pretrained(folder)
     return str(folder)
 
@@ -75,7 +75,7 @@ def save_llava(folder: Path) -> str:
             vision_feature_layer=-1,
         )
         network = transformers.LlavaForConditionalGeneration(config)
-        _lively(network)
+        livelier(network, 0.2)
     tokenizer.save_pretrained(folder)
     pictures.save_pretrained(folder)
     network.save_pretrained(folder)
@@ -108,17 +108,8 @@ def save_qwen(folder: Path) -> str:
             vision_end_token_id=ids["<|vision_end|>"],
         )
         network = transformers.Qwen2VLForConditionalGeneration(config)
-        _lively(network)
+        livelier(network, 0.2)
     tokenizer.save_pretrained(folder)
     Qwen2VLImageProcessorPil(min_pixels=56 * 56, max_pixels=56 * 56).save_pretrained(folder)
     network.save_pretrained(folder)
     return str(folder)
-
-
-def _lively(network: Any) -> None:
-    import torch
-
-    with torch.no_grad():
-        for weight in network.parameters():
-            if weight.ndim == 2:
-                weight.normal_(0.0, 0.2)

@@ -12,7 +12,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.csv import read_table
-from affectlab.core.files.media import MEDIA
+from affectlab.core.files.media import IMAGE_SUFFIXES, MEDIA
 from affectlab.core.words import shown
 from affectlab.models.images.files import ImageFile
 
@@ -34,8 +34,7 @@ class _Kind:
 
 
 _KINDS = {
-    # Drawings are no pixels.
-    "image": _Kind("image", tuple(one for one in MEDIA["image"] if one != ".svg")),
+    "image": _Kind("image", IMAGE_SUFFIXES),
     "audio": _Kind("sound", MEDIA["audio"]),
 }
 

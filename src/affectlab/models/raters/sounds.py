@@ -66,6 +66,7 @@ def load_sound(content: bytes, name: str) -> Sound:
             "sounds are decoded by PyAV; install affectlab[vision]"
         ) from None
     parts: list[NDArray[np.float32]] = []
+    n_samples = 0
     try:
         with av.open(io.BytesIO(content), mode="r") as film:
             if not film.streams.audio:
@@ -74,8 +75,10 @@ def load_sound(content: bytes, name: str) -> Sound:
             rate = int(stream.rate)
             planes = av.AudioResampler(format="fltp")
             for frame in film.decode(stream):
-                parts += [part.to_ndarray().mean(axis=0) for part in planes.resample(frame)]
-                if sum(map(len, parts)) > MOST_SECONDS * rate:
+                more = [part.to_ndarray().mean(axis=0) for part in planes.resample(frame)]
+                parts += more
+                n_samples += sum(map(len, more))
+                if n_samples > MOST_SECONDS * rate:
                     raise InputError(f"{name} lasts longer than an hour; expected a shorter sound")
     except (av.FFmpegError, ValueError) as error:
         raise InputError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import io
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -98,10 +97,6 @@ class LocalModel(ModelAPI):
         self._network = network.to(self._device).eval()
         self._processor = processor_of(model_name, settings, sees=self._sees)
 
-    def max_connections(self) -> int:
-        """One question at a time: more would share the same processor."""
-        return 1
-
     async def generate(
         self,
         input: list[ChatMessage],
@@ -110,12 +105,17 @@ class LocalModel(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """Write an answer."""
-        return await asyncio.to_thread(self._write, input, config)
+        return await asyncio.to_thread(self._in_turn, input, config)
+
+    def _in_turn(self, messages: Sequence[ChatMessage], config: GenerateConfig) -> ModelOutput:
+        # Tokenizers and the seed are shared by all questions.
+        with self._lock:
+            return self._write(messages, config)
 
     def _write(self, messages: Sequence[ChatMessage], config: GenerateConfig) -> ModelOutput:
         pictures, said = _said(messages)
         if pictures and not self._sees:
-            raise NotImplementedError("it reads texts alone, and sees nothing")
+            raise InputError("it reads texts alone, and sees nothing")
         prompt = _prompt(self._processor, said)
         given: dict[str, Any] = {"text": [prompt], "return_tensors": "pt"}
         if pictures:
@@ -129,7 +129,7 @@ class LocalModel(ModelAPI):
         options: dict[str, Any] = {"temperature": config.temperature} if warm else {}
         if warm and config.top_p is not None:
             options["top_p"] = config.top_p
-        with self._lock, torch.inference_mode():
+        with torch.inference_mode():
             if config.seed is not None:
                 torch.manual_seed(config.seed)
             out = self._network.generate(
@@ -223,7 +223,7 @@ def _said(messages: Sequence[ChatMessage]) -> tuple[list[Any], list[dict[str, An
                 parts.append({"type": "text", "text": getattr(part, "text", str(part))})
             else:
                 data = base64.b64decode(str(image).partition(",")[2])
-                pictures.append(load_image(io.BytesIO(data).getvalue(), name="a picture"))
+                pictures.append(load_image(data, name="a picture"))
                 parts.append({"type": "image"})
         said.append({"role": message.role, "content": parts})
     return pictures, said

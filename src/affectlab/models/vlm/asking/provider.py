@@ -48,7 +48,7 @@ STRUCTURED = "structured"
 NO_LOGPROBS = "the provider gave no log-probabilities; --config readout=choice asks without them"
 _ALTERNATIVES = 20
 """First tokens whose probability is asked for: as many as providers give."""
-_SIGN_TOKENS = {"choice": 16, "logprob": 16}
+_SIGN_TOKENS = 16
 """Most tokens of an answer of one sign; some providers take no fewer."""
 _UNKNOWN = "unknown"
 _SCHEMA_NAMES = (
@@ -336,7 +336,9 @@ class Provider:
         found = failure_of(error, outer)
         if found is not None:
             return found
-        if isinstance(error, ImportError | NotImplementedError) or _is_prerequisite(error):
+        if isinstance(error, ImportError | NotImplementedError | InputError) or _is_prerequisite(
+            error
+        ):
             raise InputError(
                 f"model {self.model!r} cannot be asked: {self.secrets.clean(_line(error))}"
             ) from None
@@ -362,7 +364,9 @@ class Provider:
         return GenerateConfig(
             temperature=settings.sent_temperature,
             top_p=settings.top_p,
-            max_tokens=min(settings.max_tokens, _SIGN_TOKENS.get(prompt.readout, 2**31)),
+            max_tokens=settings.max_tokens
+            if prompt.readout == "generate"
+            else min(settings.max_tokens, _SIGN_TOKENS),
             seed=settings.sampling_seed,
             reasoning_effort=settings.reasoning_effort,
             # Without it some providers are asked for a greeting first, to see whether it works.
