@@ -10,6 +10,7 @@ from tests.models.raters.conftest import pictures
 
 from affectlab import InputError
 from affectlab.models import rate
+from affectlab.models.raters.rate import RaterNote
 
 MODULE = """
 from affectlab.models.raters import Rater
@@ -108,3 +109,15 @@ def test_what_is_no_rater(module: str, function: str, settings: dict[str, Any], 
 def test_a_module_that_is_not_there(module: str) -> None:
     with pytest.raises(InputError, match="no_such_module_here"):
         rate("no_such_module_here:rate", TEXTS)
+
+
+def test_texts_that_were_set_aside_are_told(tmp_path: Path) -> None:
+    table = tmp_path / "texts.csv"
+    table.write_text('stimulus,text\na,so happy\nb,""\n')
+
+    def glad(texts: Any) -> list[dict[str, float]]:
+        return [{"joy": float("happy" in text)} for text in texts]
+
+    with pytest.warns(RaterNote, match="set aside: 1 empty text"):
+        found = rate(glad, table, on_bad="set_aside")
+    assert found.stimulus_names == ("a",)

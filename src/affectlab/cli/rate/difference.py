@@ -20,6 +20,7 @@ from affectlab.models.differences import (
     rate_differences,
     value_ranges,
 )
+from affectlab.models.runs import model_kind
 from affectlab.ratings import Ratings, read_table
 
 
@@ -29,7 +30,7 @@ def metrics_of(model: str, stimuli: Path) -> list[str]:
     A function, ``module:function``, is a metric where the stimuli are pairs.
     """
     if Path(model).is_dir():
-        return [model] if (Path(model) / "model.json").is_file() and _is_metric(model) else []
+        return [model] if model_kind(Path(model)) == "expression-metric" else []
     names, parts = list_difference_metrics(), model.split("+")
     if any(part.partition(",")[0].partition(":")[0] in names for part in parts):
         return parts
@@ -41,13 +42,6 @@ def _are_pairs(stimuli: Path) -> bool:
         return {"file_a", "file_b"} <= set(read_table(stimuli).columns)
     except InputError:
         return False
-
-
-def _is_metric(folder: str) -> bool:
-    from affectlab.models.runs import META, read_json
-
-    meta = read_json(Path(folder) / META)
-    return isinstance(meta, dict) and "expression-metric" in str(meta.get("schema"))
 
 
 def rate_pairs(

@@ -166,7 +166,8 @@ def rate(
     folder = to.with_suffix(".run")
     if figures is not None and not explain:
         raise InputError("figures: they are of the words that explain shows; expected both")
-    if explain and own_model(model) != "text-model":
+    explained = own_model(model) if explain else None
+    if explain and (explained is None or explained.kind != "text-model"):
         raise InputError(f"explain: expected a text model that affectlab has trained, not {model}")
     if is_provider(model):
         from affectlab.cli.rate.vlm import ask_about
@@ -215,7 +216,11 @@ def rate(
         ratings = rate_stimuli(
             model, stimuli, taxonomy, label_map, folder, progress=progress, **own, **given
         )
-        told = _explain(model, ratings, explain, given.get("level")) if explain else []
+        told = (
+            []
+            if explained is None
+            else _explain(explained.folder, ratings, explain, given.get("level"))
+        )
     if figures is not None:
         from affectlab.report import draw_contributions
 
@@ -235,7 +240,7 @@ def _refuse(given: dict[str, Any], what: str) -> None:
         raise InputError(f"--set {next(iter(given))}: expected no such setting of {what}")
 
 
-def _explain(model: str, ratings: Ratings, n: int, level: str | None) -> list[Contributions]:
+def _explain(model: Path, ratings: Ratings, n: int, level: str | None) -> list[Contributions]:
     """Say which words moved the first texts."""
     from affectlab.models.text import TextClassifier
 
@@ -274,7 +279,8 @@ def _names(stimuli: Path) -> set[str]:
     from affectlab.models.raters import find_stimuli, kind_of_stimuli
 
     try:
-        return {one.stimulus for one in find_stimuli(stimuli, kind_of_stimuli(stimuli))}
+        found, _ = find_stimuli(stimuli, kind_of_stimuli(stimuli))
+        return {one.stimulus for one in found}
     except InputError:
         if not stimuli.is_file():
             raise

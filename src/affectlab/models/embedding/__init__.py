@@ -15,7 +15,11 @@ from affectlab.models.embedding.encoder import (
     digest as digest,
     encode_batch as encode_batch,
 )
-from affectlab.models.embedding.jobs import embed
+from affectlab.models.embedding.jobs import (
+    embed,
+    is_out_of_memory as is_out_of_memory,
+    let_go as let_go,
+)
 from affectlab.models.embedding.registry import (
     encoder_of as encoder_of,
     list_encoders,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,47 +12,53 @@ from affectlab.core.files.toml import call_with
 from affectlab.core.types import Device
 from affectlab.core.words import shown
 from affectlab.models.raters.stimuli import find_stimuli
-from affectlab.models.runs import META, hub_folder, read_json
+from affectlab.models.runs import META, hub_folder, model_kind
 from affectlab.ratings import Ratings
 
-__all__ = ["local_folder", "own_model", "rate_own"]
+__all__ = ["OwnModel", "own_model", "rate_own"]
 
 Progress = Callable[[str, int, int], None]
 _KINDS = ("text-model", "head-bank", "vision-model")
 
 
-def local_folder(place: str) -> Path:
-    """Give the folder of a model; one of affectlab on the hub is fetched."""
-    path = Path(place.removeprefix("hub:"))
-    if path.exists():
-        return path
-    return hub_folder(str(path)) or path
+@dataclass(frozen=True)
+class OwnModel:
+    """A model that affectlab computes itself."""
+
+    kind: str
+    """``text-model``, ``head-bank`` or ``vision-model``."""
+    folder: Path
+    """Where it lies; one on the hub was fetched to there."""
 
 
-def own_model(place: str) -> str | None:
-    """Say what kind of model a folder holds that affectlab computes itself; None where it is none.
+def own_model(place: str) -> OwnModel | None:
+    """Find the model that affectlab computes itself in a folder or on the hub; None: there is none.
 
     Raises
     ------
     InputError
         When it holds one that rates nothing by itself.
     """
-    folder = local_folder(place)
-    path = folder / META
-    if not path.is_file():
-        return "head-bank" if _holds_heads(folder) else None
-    meta = read_json(path)
-    schema = str(meta.get("schema", "")) if isinstance(meta, dict) else ""
-    owner, _, rest = schema.partition("/")
-    kind = rest.partition("/")[0]
-    if owner != "affectlab" or kind == "expression-metric":
+    folder = _local_folder(place)
+    kind = model_kind(folder)
+    if kind is None and not (folder / META).is_file() and _holds_heads(folder):
+        kind = "head-bank"
+    if kind is None or kind == "expression-metric":
         return None
     if kind not in _KINDS:
         raise InputError(
             f"{shown(place)} holds a {kind.replace('-', ' ')}, which rates nothing by itself; "
             "expected a model of texts, heads, or a model of images"
         )
-    return kind
+    return OwnModel(kind, folder)
+
+
+def _local_folder(place: str) -> Path:
+    """Give the folder of a model; one of affectlab on the hub is fetched."""
+    path = Path(place.removeprefix("hub:"))
+    if path.exists():
+        return path
+    return hub_folder(str(path)) or path
 
 
 def _holds_heads(folder: Path) -> bool:
@@ -65,8 +71,7 @@ def _holds_heads(folder: Path) -> bool:
 
 
 def rate_own(
-    kind: str,
-    place: str,
+    own: OwnModel,
     stimuli: Any,
     settings: Mapping[str, Any],
     *,
@@ -75,23 +80,19 @@ def rate_own(
     progress: Progress | None,
 ) -> tuple[Ratings, list[str]]:
     """Let a model of affectlab rate; with the notes on what it was given."""
-    place = str(local_folder(place))
+    place = own.folder
 
     def text(*, level: str | None = None, coherent: bool = False) -> tuple[Ratings, list[str]]:
-        from affectlab.models.text import TextClassifier, read_texts
+        from affectlab.models.text import TextClassifier
 
         if coherent and level is None:
             raise InputError(
                 "coherent chooses groups of a level; expected --set level=NAME as well"
             )
         model = TextClassifier.load(place)
-        notes: tuple[str, ...] = ()
-        if isinstance(stimuli, str | Path):
-            texts, names, notes = read_texts(stimuli, on_bad="set_aside" if set_aside else "raise")
-        else:
-            found_texts = find_stimuli(stimuli, "text")
-            texts = tuple(str(one.load()) for one in found_texts)
-            names = tuple(one.stimulus for one in found_texts)
+        given, notes = find_stimuli(stimuli, "text", set_aside=set_aside)
+        texts = [str(one.load()) for one in given]
+        names = [one.stimulus for one in given]
         found = model.rate(texts, names, rater, level=level, coherent=coherent, progress=progress)
         return found, list(notes)
 
@@ -146,7 +147,7 @@ def rate_own(
         "head-bank": heads,
         "vision-model": images,
     }
-    return call_with(ways[kind], settings, f"model {shown(place)!r}")
+    return call_with(ways[own.kind], settings, f"model {shown(place)!r}")
 
 
 def _images_of(images: Path, model: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from affectlab.models.outcomes import again_outcomes
 from affectlab.models.raters.label_table import LabelTable, MappingGiven, label_table
 from affectlab.models.raters.own import own_model, rate_own
 from affectlab.models.raters.rater import Rater, Rates
-from affectlab.models.raters.registry import has_no_labels, load_rater
+from affectlab.models.raters.registry import load_rater
 from affectlab.models.raters.run import OnBad, Progress, RaterRun, ask_about
 from affectlab.models.raters.stimuli import find_stimuli, kind_of_stimuli
 from affectlab.ratings import Ratings
@@ -28,7 +28,6 @@ from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = [
     "ANSWERS",
-    "RATINGS",
     "BrokenLedgerWarning",
     "InFlightWarning",
     "RaterNote",
@@ -36,7 +35,7 @@ __all__ = [
     "rate",
 ]
 
-RATINGS, ANSWERS = "ratings.parquet", "answers.csv"
+ANSWERS = "answers.csv"
 
 
 class BrokenLedgerWarning(UserWarning):
@@ -143,18 +142,17 @@ def rate(
     >>> found.label_names, found.rater_names, found.to_frame()["value"].to_list()
     (('happy', 'sad'), ('cheerful',), [1.0, 0.0, 0.0, 0.0])
     """
-    kind = own_model(model) if isinstance(model, str) else None
-    if kind is not None:
-        ratings, notes = rate_own(
-            kind,
-            str(model),
+    own = own_model(model) if isinstance(model, str) else None
+    if own is not None:
+        ratings, told = rate_own(
+            own,
             stimuli,
             settings,
             rater=rater,
             set_aside=on_bad == "set_aside",
             progress=progress,
         )
-        for note in notes:
+        for note in told:
             warnings.warn(note, RaterNote, stacklevel=2)
         return ratings
     loaded = _loaded(model, stimuli, taxonomy, settings)
@@ -163,8 +161,9 @@ def rate(
     # Where only the answers tell which labels there are, they are mapped when all have come.
     table = label_table(loaded, taxonomy, label_map) if loaded.labels else None
     place = None if path is None else _made(Path(path))
+    given, notes = find_stimuli(stimuli, loaded.takes, set_aside=on_bad == "set_aside")
     run = ask_about(
-        find_stimuli(stimuli, loaded.takes, set_aside=on_bad == "set_aside"),
+        given,
         loaded,
         place,
         on_bad=on_bad,
@@ -172,7 +171,7 @@ def rate(
         again=again_outcomes(again),
         progress=progress,
     )
-    _warn(run, loaded, path)
+    _warn(run, loaded, path, notes)
     if not run.stimuli:
         raise InputError(f"no {loaded.noun} could be read; expected at least one")
     if place is not None:
@@ -191,13 +190,11 @@ def _loaded(
     given = dict(settings)
     if callable(model) and not isinstance(model, Rater) and not hasattr(model, "takes"):
         given.setdefault("takes", kind_of_stimuli(stimuli))
-    looks = taxonomy is not None and "labels" not in given
-    if looks and isinstance(model, str) and has_no_labels(model):
-        given["labels"] = load_taxonomy(taxonomy).labels
-    return load_rater(model, **given)
+    looks_for = () if taxonomy is None else load_taxonomy(taxonomy).labels
+    return load_rater(model, looks_for, **given)
 
 
-def _warn(run: RaterRun, rater: Rater, path: str | Path | None) -> None:
+def _warn(run: RaterRun, rater: Rater, path: str | Path | None, notes: Sequence[str]) -> None:
     """Say what a reader of the ratings should know of the run."""
     if run.n_broken:
         warnings.warn(
@@ -220,7 +217,7 @@ def _warn(run: RaterRun, rater: Rater, path: str | Path | None) -> None:
             UnreadStimulusWarning,
             stacklevel=3,
         )
-    for note in rater.notes() if rater.notes is not None else ():
+    for note in (*notes, *(rater.notes() if rater.notes is not None else ())):
         warnings.warn(note, RaterNote, stacklevel=3)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from affectlab.core.words import shown
 from affectlab.models.raters.published.estimator import PICKLES
 from affectlab.models.raters.rater import Rater, Rates
 
-__all__ = ["has_no_labels", "list_raters", "load_rater"]
+__all__ = ["list_raters", "load_rater"]
 
 
 def list_raters() -> tuple[str, ...]:
@@ -32,7 +32,9 @@ def list_raters() -> tuple[str, ...]:
     return _RATERS.names()
 
 
-def load_rater(model: str | Rater | Rates, /, **settings: Any) -> Rater:
+def load_rater(
+    model: str | Rater | Rates, looks_for: Sequence[str] = (), /, **settings: Any
+) -> Rater:
     """Find a rater.
 
     Parameters
@@ -47,6 +49,8 @@ def load_rater(model: str | Rater | Rates, /, **settings: Any) -> Rater:
         rater, a rater, or a function from stimuli to scores. Or such a rater or function itself,
         which may have the attributes ``labels``, ``takes``, ``name``, ``version``, ``scale``,
         ``settings`` and ``batch``.
+    looks_for
+        Labels that a checkpoint without labels of its own looks for, unless its settings say.
     **settings
         Of a rater by name; see the functions of the modules of this package.
 
@@ -64,15 +68,15 @@ def load_rater(model: str | Rater | Rates, /, **settings: Any) -> Rater:
     >>> load_rater(smiles).name
     'smiles'
     """
-    made = _of_place(model, settings) if isinstance(model, str) else None
+    made = _of_place(model, settings, looks_for) if isinstance(model, str) else None
     return _RATERS.make(model, settings) if made is None else made
 
 
-def _of_place(model: str, settings: Mapping[str, Any]) -> Rater | None:
+def _of_place(model: str, settings: Mapping[str, Any], looks_for: Sequence[str]) -> Rater | None:
     """Make the rater of a folder, a file or a name on the hub; None for other names."""
     path = Path(model)
     if path.is_dir():
-        return _of_folder(path, settings)
+        return _of_folder(path, settings, looks_for)
     if path.suffix in (".skops", *PICKLES):
         if not path.is_file():
             raise InputError(f"{shown(path)}: there is no such file")
@@ -80,40 +84,28 @@ def _of_place(model: str, settings: Mapping[str, Any]) -> Rater | None:
 
         return call_with(estimator_rater, {**settings, "place": model}, f"file {model!r}")
     if model.startswith("hub:") or ("/" in model and ":" not in model):
-        return _of_checkpoint(model.removeprefix("hub:"), settings)
+        return _of_checkpoint(model.removeprefix("hub:"), settings, looks_for)
     return None
 
 
-def _of_folder(folder: Path, settings: Mapping[str, Any]) -> Rater:
+def _of_folder(folder: Path, settings: Mapping[str, Any], looks_for: Sequence[str]) -> Rater:
     if (folder / "config_setfit.json").is_file():
         from affectlab.models.raters.published.sentences import sentence_rater
 
         return call_with(sentence_rater, {**settings, "place": str(folder)}, f"folder {folder}")
     if (folder / "config.json").is_file():
-        return _of_checkpoint(str(folder), settings)
+        return _of_checkpoint(str(folder), settings, looks_for)
     raise InputError(
         f"{shown(folder)} holds no model; expected a config.json of transformers, weights of heads "
         "(*.pth), or the folder that affectlab train has written"
     )
 
 
-def _of_checkpoint(place: str, settings: Mapping[str, Any]) -> Rater:
+def _of_checkpoint(place: str, settings: Mapping[str, Any], looks_for: Sequence[str]) -> Rater:
     from affectlab.models.raters.published.checkpoint import checkpoint_rater
 
-    return call_with(checkpoint_rater, {**settings, "place": place}, f"checkpoint {place!r}")
-
-
-def has_no_labels(model: str) -> bool:
-    """Whether a model is a checkpoint that scores whatever labels it is given."""
-    place = model.removeprefix("hub:")
-    path = Path(place)
-    if path.is_dir() and not (path / "config.json").is_file():
-        return False
-    if not (path.is_dir() or model.startswith("hub:") or ("/" in model and ":" not in model)):
-        return False
-    from affectlab.models.raters.published.checkpoint import scores_any_label
-
-    return scores_any_label(place)
+    given = {"looks_for": looks_for, **settings, "place": place}
+    return call_with(checkpoint_rater, given, f"checkpoint {place!r}")
 
 
 def _of_function(function: Any, *, name: str, takes: Any = None, **settings: Any) -> Rater:

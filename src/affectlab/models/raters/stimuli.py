@@ -100,7 +100,7 @@ class FileStimulus:
 
 def find_stimuli(
     place: str | Path | Iterable[Any], takes: Takes, *, set_aside: bool = False
-) -> tuple[Stimulus, ...]:
+) -> tuple[tuple[Stimulus, ...], tuple[str, ...]]:
     """Find stimuli of a kind.
 
     Parameters
@@ -113,6 +113,11 @@ def find_stimuli(
     set_aside
         Leave out empty texts.
 
+    Returns
+    -------
+    tuple
+        The stimuli, and notes on what was left out.
+
     Raises
     ------
     InputError
@@ -120,16 +125,17 @@ def find_stimuli(
 
     Examples
     --------
-    >>> [one.stimulus for one in find_stimuli(["so happy", "oh no"], "text")]
-    ['text 1', 'text 2']
+    >>> stimuli, notes = find_stimuli(["so happy", "oh no"], "text")
+    >>> [one.stimulus for one in stimuli], notes
+    (['text 1', 'text 2'], ())
     """
     if takes != "text":
         kind: Literal["image", "audio"] = "audio" if takes == "sound" else "image"
-        return tuple(FileStimulus(file, takes) for file in find_files(place, kind))
+        return tuple(FileStimulus(file, takes) for file in find_files(place, kind)), ()
     if isinstance(place, str | Path):
-        texts, names, _ = read_texts(place, on_bad="set_aside" if set_aside else "raise")
-        return tuple(map(TextStimulus, names, texts))
-    return tuple(_text(row, entry) for row, entry in enumerate(place, 1))
+        texts, names, notes = read_texts(place, on_bad="set_aside" if set_aside else "raise")
+        return tuple(map(TextStimulus, names, texts)), notes
+    return tuple(_text(row, entry) for row, entry in enumerate(place, 1)), ()
 
 
 def _text(row: int, entry: object) -> TextStimulus:

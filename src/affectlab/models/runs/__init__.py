@@ -5,6 +5,7 @@ from affectlab.models.runs.folders import (
     check_folder as check_folder,
     file_hash as file_hash,
     load_arrays as load_arrays,
+    model_kind as model_kind,
     read_json as read_json,
     read_meta as read_meta,
     replacing as replacing,

@@ -26,6 +26,7 @@ __all__ = [
     "file_hash",
     "load_arrays",
     "make_folder",
+    "model_kind",
     "read_json",
     "read_meta",
     "replacing",
@@ -201,6 +202,21 @@ def read_meta(
         if key not in meta:
             raise InputError(f"{folder / META}: key {key!r} is missing; expected what save wrote")
     return dict(meta)
+
+
+def model_kind(folder: Path) -> str | None:
+    """Say what kind of model affectlab has written to a folder, such as ``text-model``.
+
+    Examples
+    --------
+    >>> model_kind(Path("nowhere")) is None
+    True
+    """
+    path = folder / META
+    meta = read_json(path) if path.is_file() else None
+    said = str(meta.get("schema", "")) if isinstance(meta, dict) else ""
+    owner, _, rest = said.partition("/")
+    return rest.partition("/")[0] if owner == "affectlab" else None
 
 
 def _check_sizes(path: Path, file: BinaryIO) -> None:

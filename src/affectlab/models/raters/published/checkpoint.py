@@ -19,6 +19,7 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Count, Device, Precision
 from affectlab.core.words import plural, shown
 from affectlab.models.devices import autocast, pick_device, pick_precision, quiet_transformers
+from affectlab.models.embedding import is_out_of_memory, let_go
 from affectlab.models.pretrained import (
     DATA_ONLY,
     LOADING_FAILS,
@@ -32,7 +33,7 @@ from affectlab.models.raters.sounds import Sound
 from affectlab.models.runs import file_hash
 from affectlab.models.text.encoders import context_of, load_tokenizer
 
-__all__ = ["checkpoint_rater", "scores_any_label", "task_of_checkpoint"]
+__all__ = ["checkpoint_rater", "task_of_checkpoint"]
 
 Activation: TypeAlias = Literal["softmax", "sigmoid", "none"]
 Task: TypeAlias = Literal["text", "image", "sound", "image and labels", "text to text"]
@@ -67,6 +68,7 @@ def checkpoint_rater(
     place: str,
     *,
     labels: Sequence[str] = (),
+    looks_for: Sequence[str] = (),
     activation: Activation | None = None,
     scale: str = "",
     prompt: str = "",
@@ -87,6 +89,8 @@ def checkpoint_rater(
     labels
         Names of the outputs in their order, where the checkpoint has none; what is looked for,
         where the checkpoint has no labels of its own.
+    looks_for
+        Without `labels`, what such a checkpoint looks for; others ignore it.
     activation
         ``"softmax"``, ``"sigmoid"`` or ``"none"``, instead of what the checkpoint says.
     scale
@@ -115,6 +119,8 @@ def checkpoint_rater(
     there = pick_device(device)
     network = _network(place, task).to(there).eval()
     model = _Model(place, config, network, there, pick_precision(precision, there))
+    if not labels and _scores_any_label(task, config):
+        labels = looks_for
     own = {"labels": tuple(labels), "activation": activation, "scale": scale, "prompt": prompt}
     given = {key: value for key, value in own.items() if value}
     outputs = _OUTPUTS[task](model, **given, **({"max_tokens": max_tokens} if max_tokens else {}))
@@ -133,11 +139,8 @@ def checkpoint_rater(
     )
 
 
-def scores_any_label(place: str) -> bool:
+def _scores_any_label(task: Task, config: Any) -> bool:
     """Whether a checkpoint has no labels of its own: CLIP and its kin, entailment, text to text."""
-    check_place(place)
-    config = _config(place)
-    task = task_of_checkpoint(place, config)
     return task in ("image and labels", "text to text") or (
         task == "text" and _entailment(config) is not None
     )
@@ -249,12 +252,11 @@ class _Shrinking:
             try:
                 part = stimuli[len(answers) : len(answers) + self._size]
                 answers += self._forward(part)
-            except torch.OutOfMemoryError:
-                if self._size == 1:
+            except (RuntimeError, MemoryError) as error:
+                if self._size == 1 or not is_out_of_memory(error):
                     raise
                 self._size = max(self._size // 2, 1)
-                if torch.cuda.is_available():
-                    torch.cuda.empty_cache()
+                let_go()
         return answers
 
 
@@ -344,19 +346,18 @@ class _Tokens:
 
     def __call__(self, texts: Sequence[str], pairs: Sequence[str] | None = None) -> dict[str, Any]:
         both = None if pairs is None else list(pairs)
-        whole = self.tokenizer(list(texts), both, verbose=False)
-        longest = [len(ids) for ids in whole["input_ids"]]
-        self.cut += sum(n > self.limit for n in longest)
-        return dict(
-            self.tokenizer(
-                list(texts),
-                both,
-                truncation=True if pairs is None else "only_first",
-                max_length=self.limit,
-                padding=True,
-                return_tensors="pt",
-            )
+        found = self.tokenizer(
+            list(texts),
+            both,
+            truncation=True if pairs is None else "only_first",
+            max_length=self.limit,
+            padding=True,
+            return_tensors="pt",
         )
+        if found["input_ids"].shape[1] >= self.limit:
+            whole = self.tokenizer(list(texts), both, verbose=False)
+            self.cut += sum(len(ids) > self.limit for ids in whole["input_ids"])
+        return dict(found)
 
     def notes(self) -> tuple[str, ...]:
         """Say how many texts were cut."""
