@@ -29,10 +29,9 @@ def rows(numbers: list[int]) -> np.ndarray:
 
 def taken(cache: RowCache, numbers: list[int]) -> tuple[np.ndarray, set[str]]:
     target = np.full((len(numbers), 2), 99, dtype=np.float16)
-    places: dict[str, list[int]] = {}
-    for row, number in enumerate(numbers):
-        places.setdefault(key(number), []).append(row)
-    return target, cache.take(places, target)
+    missing = {key(number): row for row, number in enumerate(numbers)}
+    cache.take(missing, target)
+    return target, set(missing)
 
 
 @settings(max_examples=25)
@@ -47,7 +46,7 @@ def test_as_a_dictionary(added: list[list[int]], tidied: bool) -> None:
         slow = {number for numbers in added for number in numbers}
         again = RowCache.of(Path(folder), CARD)
         assert again.known([key(number) for number in range(40)]) == {key(n) for n in slow}
-        wanted = [*range(35), 3]
+        wanted = list(range(35))
         found, missing = taken(again, wanted)
         assert missing == {key(number) for number in wanted if number not in slow}
         kept = [row for row, number in enumerate(wanted) if number in slow]
@@ -87,6 +86,24 @@ def test_another_process_tidies_while_rows_are_taken(tmp_path: Path) -> None:
     assert not missing
     assert found.tolist() == rows(list(range(40))).tolist()
     assert not cache.damaged
+
+
+def test_what_others_wrote_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, other = RowCache.of(tmp_path, CARD), RowCache.of(tmp_path, CARD)
+    other.add([key(1)], rows([1]))
+    assert cache.known([key(1), key(2)]) == {key(1)}
+    real, read = cache._keys, []
+
+    def keys(name: str) -> list[bytes]:
+        read.append(name)
+        return real(name)
+
+    monkeypatch.setattr(cache, "_keys", keys)
+    cache.add([key(2)], rows([2]))
+    other.add([key(3), key(4)], rows([3, 4]))
+    for number in (3, 4):
+        assert cache.later([key(1), key(2), key(number)]) == {key(number)}
+    assert len(read) == 1
 
 
 def test_what_a_killed_process_left_is_not_there(tmp_path: Path) -> None:

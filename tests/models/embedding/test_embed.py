@@ -21,7 +21,7 @@ from tests.models.embedding.encoders import WIDTH, Watched, draw, half, pictures
 from affectlab.core.errors import InputError
 from affectlab.models.embedding import Embeddings, embed
 from affectlab.models.embedding.embeddings import SetAside
-from affectlab.models.embedding.jobs import parts as _parts, work as lane_module
+from affectlab.models.embedding.jobs import work as lane_module
 from affectlab.models.images.loading import AnimatedImageWarning
 
 
@@ -349,20 +349,6 @@ def test_progress_counts_inputs(faces: list[Path], tmp_path: Path) -> None:
         ("embedding images", 4, 6),
         ("embedding images", 6, 6),
     ]
-
-
-def test_without_daft_the_same(
-    faces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embed(faces, Watched(), path=tmp_path / "with", partitions=3)
-    monkeypatch.setitem(sys.modules, "daft", None)
-    monkeypatch.setattr(_parts, "find_spec", lambda name: None)
-    embed(faces, Watched(), path=tmp_path / "without", partitions=3)
-    for name in ("embeddings.npy", "index.parquet", "encoder.json"):
-        assert (tmp_path / "with" / name).read_bytes() == (tmp_path / "without" / name).read_bytes()
-    damage(faces)
-    with pytest.raises(InputError, match=faces[7].name):
-        embed(faces, Watched(), partitions=3)
 
 
 @pytest.mark.parametrize(

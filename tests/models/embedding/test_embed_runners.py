@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from tests.models.embedding.encoders import draw
 
-pytest.importorskip("daft")
-
 pytestmark = pytest.mark.long
 
 _CHILD = """
@@ -61,15 +59,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(runner: str, folder: Path, pieces: str) -> dict[str, Any]:
+def run(*arguments: str, script: str = _CHILD) -> dict[str, Any]:
     root = Path(__file__).parents[3]
     done = subprocess.run(
-        [sys.executable, "-c", _CHILD, runner, str(folder), pieces],
+        [sys.executable, "-c", script, *arguments],
         check=False,
         capture_output=True,
         text=True,
         timeout=300,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
         cwd=root,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -105,7 +103,7 @@ def told_copies() -> int:
 
 @pytest.fixture(scope="module")
 def native(folder: Path) -> dict[str, str]:
-    check(folder, run("native", folder, "1,4,16"), [1, 4, 16])
+    check(folder, run("native", str(folder), "1,4,16"), [1, 4, 16])
     return digests(folder / "native-1")
 
 
@@ -117,6 +115,34 @@ def test_identical_in_any_number_of_parts(folder: Path, native: dict[str, str]) 
 
 def test_identical_on_ray(folder: Path, native: dict[str, str]) -> None:
     pytest.importorskip("ray")
-    check(folder, run("ray", folder, "1,4,16"), [1, 4, 16])
+    check(folder, run("ray", str(folder), "1,4,16"), [1, 4, 16])
     for other in ("ray-1", "ray-4", "ray-16"):
         assert digests(folder / other) == native, other
+
+
+_DYING = """
+import json, os, sys
+from pathlib import Path
+from affectlab.core.errors import InputError
+from affectlab.models.embedding import embed
+from tests.models.embedding.encoders import Dying
+
+folder = Path(sys.argv[1])
+os.chdir(folder)
+told = {}
+for name, times in (("once", 1), ("always", 99)):
+    try:
+        dying = Dying(marks=folder / name, times=times)
+        made = embed("faces", dying, runner="ray", path=folder / f"out-{name}")
+        told[name] = [made.run.n_items, len(list((folder / name).iterdir()))]
+    except InputError as problem:
+        told[name] = str(problem)
+print(json.dumps(told))
+"""
+
+
+def test_a_part_whose_process_died_is_worked_on_again(folder: Path) -> None:
+    pytest.importorskip("ray")
+    told = run(str(folder), script=_DYING)
+    assert told["once"] == [40, 1]
+    assert "the process that worked on it died 3 times" in told["always"]

@@ -1,4 +1,4 @@
-"""Where Daft data frames are computed: in this process, on a Ray of its own, or on a cluster."""
+"""Where work on many parts is done: in this process, on a Ray of its own, or on a cluster."""
 
 from __future__ import annotations
 
@@ -45,6 +45,60 @@ def import_daft() -> ModuleType:
     return daft
 
 
+def use_ray(runner: str) -> ModuleType:
+    """Connect this process to Ray, and give the library.
+
+    Parameters
+    ----------
+    runner
+        ``ray``: one that is started on this machine, listens on 127.0.0.1 only and ends with this
+        process; or ``ray://host:port``.
+
+    Raises
+    ------
+    InputError
+        When the runner is not known, or cannot be reached.
+    MissingDependencyError
+        When Ray, or its client, is not installed.
+    """
+    check_runner(runner)
+    for name, value in _SILENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError:
+        raise MissingDependencyError(
+            f"the runner ray needs the library ray: {install_line('scale')}"
+        ) from None
+    if runner != "ray" and find_spec("grpc") is None:
+        raise MissingDependencyError(
+            f'the runner {runner} needs the client of ray: {install_line("scale")} "ray[client]"'
+        )
+    if ray.is_initialized():
+        return ray
+    quiet: dict[str, Any] = {"logging_level": logging.WARNING, "log_to_driver": False}
+    try:
+        if runner == "ray":
+            # Left to itself, Ray listens on the machine's outer address, and lets its workers wait
+            # for everything else that the machine does.
+            os.environ.setdefault("RAY_worker_niceness", "0")
+            ray.init(
+                address="local",
+                include_dashboard=False,
+                dashboard_host=_LOOPBACK,
+                _node_ip_address=_LOOPBACK,
+                **quiet,
+            )
+        else:
+            ray.init(address=runner, **quiet)
+    except (ConnectionError, TimeoutError, ValueError) as problem:
+        raise InputError(
+            f"runner {runner!r}: no Ray cluster answers there, or it asks for a token that "
+            f"RAY_AUTH_TOKEN does not hold ({problem})"
+        ) from None
+    return ray
+
+
 def use_runner(runner: str = "native") -> None:
     """Say where Daft data frames are computed; the same runner may be set again.
 
@@ -69,7 +123,7 @@ def use_runner(runner: str = "native") -> None:
     Traceback (most recent call last):
     affectlab.InputError: runner 'spark' is not known; expected native, ray or ray://host:port
     """
-    _check(runner)
+    check_runner(runner)
     if _set.get("runner") == runner:
         return
     daft = import_daft()
@@ -77,7 +131,8 @@ def use_runner(runner: str = "native") -> None:
     if present is None and runner == "native":
         daft.set_runner_native()
     elif present is None:
-        _start_ray(daft, None if runner == "ray" else runner)
+        use_ray(runner)
+        daft.set_runner_ray(noop_if_initialized=True)
     elif present != runner:
         raise InputError(
             f"runner {runner!r} cannot be used: this process already runs Daft on {present!r}, and "
@@ -96,7 +151,8 @@ def partitions_for(frame: Any, number: int) -> Any:
     return frame.into_partitions(max(1, number))
 
 
-def _check(runner: str) -> None:
+def check_runner(runner: str) -> None:
+    """Refuse what is no runner."""
     if runner in ("native", "ray"):
         return
     if runner.startswith("ray://"):
@@ -117,32 +173,3 @@ def _present() -> str | None:
     present: Any = _get_runner()
     return None if present is None else _set.get("runner", present.name)
 
-
-def _start_ray(daft: Any, address: str | None) -> None:
-    try:
-        import ray
-    except ImportError:
-        raise MissingDependencyError(
-            f"the runner ray needs the library ray: {install_line('scale')}"
-        ) from None
-    if address is not None and find_spec("grpc") is None:
-        raise MissingDependencyError(
-            f'the runner {address} needs the client of ray: {install_line("scale")} "ray[client]"'
-        )
-    if address is None and not ray.is_initialized():
-        # Left to itself, Ray listens on the machine's outer address.
-        ray.init(
-            address="local",
-            include_dashboard=False,
-            dashboard_host=_LOOPBACK,
-            logging_level=logging.WARNING,
-            log_to_driver=False,
-            _node_ip_address=_LOOPBACK,
-        )
-    try:
-        daft.set_runner_ray(address, noop_if_initialized=True)
-    except (ConnectionError, TimeoutError, ValueError) as problem:
-        raise InputError(
-            f"runner {address!r}: no Ray cluster answers there, or it asks for a token that "
-            f"RAY_AUTH_TOKEN does not hold ({problem})"
-        ) from None

@@ -33,6 +33,7 @@ __all__ = [
     "check_target",
     "index_frame",
     "locked",
+    "open_values",
     "read_folder",
     "set_aside_frame",
     "synced",
@@ -317,6 +318,8 @@ WORK = ".work"
 """Folder within that of embeddings, in which unfinished work stays."""
 _SCHEMA = "affectlab/embeddings/1"
 _COLUMNS = ("stimulus", "file", "sha256")
+_DIGESTED = 65_536
+"""Names that are put into words at a time."""
 
 
 def check_target(folder: Path, encoder: EncoderCard) -> bool:
@@ -375,7 +378,7 @@ def read_folder(folder: Path) -> tuple[NDArray[np.float16], Index, EncoderCard]:
             f"{folder}: {INDEX} does not belong to {CARD}; the folder is damaged, embed again into "
             "a new one"
         )
-    return _open(folder / VALUES, (frame.height, card.width)), index, card
+    return open_values(folder, (frame.height, card.width)), index, card
 
 
 @contextmanager
@@ -499,8 +502,9 @@ def _read_index(path: Path) -> pl.DataFrame:
     return frame
 
 
-def _open(path: Path, shape: tuple[int, int]) -> NDArray[np.float16]:
-    """Map an array, or read it where it is empty: nothing can be mapped then."""
+def open_values(folder: Path, shape: tuple[int, int]) -> NDArray[np.float16]:
+    """Map the array of a folder, or read it where it is empty: nothing can be mapped then."""
+    path = folder / VALUES
     try:
         values = np.load(path, mmap_mode="r" if shape[0] else None, allow_pickle=False)
     except (OSError, ValueError, EOFError) as problem:
@@ -523,5 +527,8 @@ def _open(path: Path, shape: tuple[int, int]) -> NDArray[np.float16]:
 
 def _digest(index: Index) -> str:
     """Hash whose rows they are, in their order."""
-    text = json.dumps([index.stimuli, index.files, index.hashes], ensure_ascii=True)
-    return sha256(text.encode()).hexdigest()
+    found = sha256()
+    for column in vars(index).values():
+        for start in range(0, len(column), _DIGESTED):
+            found.update(json.dumps(column[start : start + _DIGESTED]).encode())
+    return found.hexdigest()

@@ -15,7 +15,11 @@ from affectlab.models.images.files import (
     image_within as image_within,
     read_bytes as read_bytes,
 )
-from affectlab.models.images.find import find_files as find_files, find_images
+from affectlab.models.images.find import (
+    find_files as find_files,
+    find_images,
+    named_files as named_files,
+)
 from affectlab.models.images.fractions import label_fraction
 from affectlab.models.images.labelled import read_categories, read_labelled_images, split_images
 from affectlab.models.images.loading import load_image

@@ -12,6 +12,7 @@ from pathlib import Path
 from affectlab.core.errors import InputError
 from affectlab.core.files.media import IMAGE_SUFFIXES
 from affectlab.core.words import shown
+from affectlab.models.images.packed import inside, read_packed
 
 __all__ = [
     "LARGEST_FILE",
@@ -44,7 +45,7 @@ class ImageFile:
     stimulus: str
     """Name of the stimulus that it shows."""
     path: Path
-    """Where it is."""
+    """Where it is; a file inside another one as ``shard.tar::0017.jpg``."""
 
     @cached_property
     def sha256(self) -> str:
@@ -93,25 +94,32 @@ def read_bytes(path: Path, limit: int = LARGEST_FILE) -> bytes:
         When it is missing, is no ordinary file, cannot be read, or is larger.
     """
     said = shown(path)
+    packed = inside(path)
     try:
-        known = path.stat()
-        # Pipes and devices would wait for ever, or never end.
-        if not stat.S_ISREG(known.st_mode):
-            kind = "a folder" if stat.S_ISDIR(known.st_mode) else "no ordinary file"
-            raise InputError(f"{said} is {kind}; expected an image file")
-        content = b""
-        if known.st_size <= limit:
-            with path.open("rb") as file:
-                content = file.read(limit + 1)
+        content = _read(path, limit) if packed is None else read_packed(*packed, limit)
     except FileNotFoundError:
         raise InputError(f"{said}: there is no such file") from None
     # A name with a null byte is refused as a value.
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{said} cannot be read ({reason})") from None
-    if max(known.st_size, len(content)) > limit:
+    if content is None:
         raise InputError(f"{said} is larger than {limit / 2**20:,.0f} MiB; expected an image file")
     return content
+
+
+def _read(path: Path, limit: int) -> bytes | None:
+    """Read an ordinary file; None where it has more bytes than the limit."""
+    known = path.stat()
+    # Pipes and devices would wait for ever, or never end.
+    if not stat.S_ISREG(known.st_mode):
+        kind = "a folder" if stat.S_ISDIR(known.st_mode) else "no ordinary file"
+        raise InputError(f"{shown(path)} is {kind}; expected an image file")
+    if known.st_size > limit:
+        return None
+    with path.open("rb") as file:
+        content = file.read(limit + 1)
+    return content if len(content) <= limit else None
 
 
 # Image files that tables of others name, in a folder of one's own.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from pathlib import Path, PurePath
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -15,10 +15,15 @@ from affectlab.core.files.csv import read_table
 from affectlab.core.files.media import IMAGE_SUFFIXES, MEDIA
 from affectlab.core.words import shown
 from affectlab.models.images.files import ImageFile
+from affectlab.models.images.packed import inside, is_packed, packed_files
 
-__all__ = ["find_files", "find_images"]
+__all__ = ["find_files", "find_images", "named_files"]
+
+Named: TypeAlias = tuple[str, str]
+"""Name of a stimulus, and the path of its file."""
 
 _TABLES = (".csv", ".parquet", ".jsonl", ".ndjson")
+_PACKED = (".tar", ".parquet")
 _FILE_COLUMNS = ("file", "image", "path", "audio")
 
 
@@ -50,7 +55,10 @@ def find_images(path: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
         stimulus is the path within the folder without suffix. A table (CSV, Parquet or JSONL) with
         the columns ``stimulus`` and ``file`` (or ``image``, or ``path``), such as the manifest of
         :func:`affectlab.stimuli.generation.generate_images` and the table of drawn faces; files are
-        sought in the folder of the table. One image file, whose stimulus is its name without
+        sought in the folder of the table. A shard of webdataset (``.tar``), a Parquet file with a
+        column of bytes, a folder of ``datasets.Dataset.save_to_disk``, or a folder of such files:
+        stimuli are the names in them, or ``row 0`` and so on; in a folder the name of the shard
+        stands before. One image file, whose stimulus is its name without
         suffix. Or a list of files, of pairs of stimulus and file, or of :class:`ImageFile`.
 
     Returns
@@ -79,6 +87,11 @@ def find_files(
     path: str | Path | Iterable[Any], kind: Literal["image", "audio"]
 ) -> tuple[ImageFile, ...]:
     """Find files of a kind, as :func:`find_images` does."""
+    return tuple(ImageFile(name, Path(file)) for name, file in named_files(path, kind))
+
+
+def named_files(path: str | Path | Iterable[Any], kind: Literal["image", "audio"]) -> list[Named]:
+    """Find files as :func:`find_files` does; millions of them take little memory."""
     wanted = _KINDS[kind]
     if isinstance(path, str | Path):
         return _of_path(Path(path), wanted)
@@ -91,12 +104,12 @@ def find_files(
     return _single(entries, "the list given", wanted)
 
 
-def _of_path(path: Path, kind: _Kind) -> tuple[ImageFile, ...]:
+def _of_path(path: Path, kind: _Kind) -> list[Named]:
     said = shown(path)
+    if is_packed(path):
+        return _single(packed_files(path, kind.suffixes), said, kind)
     if path.is_dir():
-        files = sorted(_within(path, kind), key=lambda pair: pair[0])
-        found = [ImageFile(name, file) for name, file in files]
-        return _single(found, said, kind)
+        return _single(sorted(_within(path, kind)), said, kind)
     if not path.exists():
         raise InputError(f"{said}: there is no such file or folder")
     if path.suffix.lower() in _TABLES:
@@ -104,39 +117,41 @@ def _of_path(path: Path, kind: _Kind) -> tuple[ImageFile, ...]:
     if not kind.matches(path.name):
         a = "an" if kind.name == "image" else "a"
         raise InputError(
-            f"{said}: expected a folder of {kind.name}s, a table ({', '.join(_TABLES)}) or {a} "
-            f"{kind.name} ({', '.join(kind.suffixes[:5])}, …)"
+            f"{said}: expected a folder of {kind.name}s, a table ({', '.join(_TABLES)}), a .tar or "
+            f"{a} {kind.name} ({', '.join(kind.suffixes[:5])}, …)"
         )
-    return (ImageFile(_text(path.stem, path), path),)
+    return [(_text(path.stem, str(path)), str(path))]
 
 
-def _within(folder: Path, kind: _Kind) -> Iterator[tuple[str, Path]]:
-    """Give files in a folder and the folders in it, by name; links are followed."""
-    above: list[tuple[Path, tuple[tuple[int, int], ...]]] = [(folder, ())]
+def _within(folder: Path, kind: _Kind) -> Iterator[Named]:
+    """Give files in a folder and the folders in it; links are followed."""
+    above: list[tuple[str, str, tuple[tuple[int, int], ...]]] = [(str(folder), "", ())]
     while above:
-        place, parents = above.pop()
-        known = place.stat()
+        place, before, parents = above.pop()
+        known = Path(place).stat()
         own = (known.st_dev, known.st_ino)
         if own in parents:
             # A link that leads back into a folder around it: its images are there already.
             continue
         try:
-            entries = sorted(place.iterdir())
+            with os.scandir(place) as entries:
+                visible = [entry for entry in entries if not entry.name.startswith(".")]
         except OSError as error:
             raise InputError(f"{shown(place)} cannot be read ({error.strerror})") from None
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
+        for entry in visible:
+            name = PurePath(entry.name)
             if entry.is_dir():
-                above.append((entry, (*parents, own)))
+                above.append((entry.path, f"{before}{entry.name}/", (*parents, own)))
+            elif name.suffix.lower() in _PACKED and is_packed(Path(entry.path)):
+                for member, file in packed_files(Path(entry.path), kind.suffixes):
+                    yield _text(f"{before}{name.stem}/{member}", file), file
             elif kind.matches(entry.name):
-                if not entry.exists():
-                    raise InputError(f"{shown(entry)} is a link to a file that is not there")
-                inside = PurePosixPath(entry.relative_to(folder).as_posix())
-                yield _text(str(inside.with_suffix("")), entry), entry
+                if not entry.is_file() and not Path(entry.path).exists():
+                    raise InputError(f"{shown(entry.path)} is a link to a file that is not there")
+                yield _text(before + name.stem, entry.path), entry.path
 
 
-def _text(name: str, path: Path) -> str:
+def _text(name: str, path: str) -> str:
     """Refuse names that are not text: they could not be written into any table."""
     try:
         name.encode()
@@ -147,7 +162,7 @@ def _text(name: str, path: Path) -> str:
     return name
 
 
-def _of_table(path: Path, kind: _Kind) -> list[ImageFile]:
+def _of_table(path: Path, kind: _Kind) -> list[Named]:
     said = shown(path)
     table = _read(path, kind)
     column = next((name for name in _FILE_COLUMNS if name in table.columns), None)
@@ -167,12 +182,12 @@ def _of_table(path: Path, kind: _Kind) -> list[ImageFile]:
         if stimulus is None or stimulus == "" or not isinstance(file, str) or not file:
             raise InputError(f"{said}, row {row}: expected a stimulus and its {column}")
         target = path.parent / file
-        if not target.is_file():
+        if not target.is_file() and inside(target) is None:
             raise InputError(
                 f"{said}, row {row}: stimulus {shown(stimulus, 60)!r}: {shown(target)}: there is "
                 "no such file"
             )
-        found.append(ImageFile(str(stimulus), target))
+        found.append((str(stimulus), str(target)))
     return found
 
 
@@ -186,39 +201,37 @@ def _read(path: Path, kind: _Kind) -> pl.DataFrame:
     return read_table(path, f"{kind.name}s")
 
 
-def _of_entry(entry: object, row: int, kind: _Kind) -> ImageFile:
+def _of_entry(entry: object, row: int, kind: _Kind) -> Named:
     if isinstance(entry, ImageFile):
-        found = entry
+        name, path = entry.stimulus, entry.path
     elif isinstance(entry, str | Path):
-        found = ImageFile(_text(Path(entry).stem, Path(entry)), Path(entry))
+        name, path = _text(Path(entry).stem, str(entry)), Path(entry)
     elif isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str):
-        stimulus, file = entry
+        name, file = entry
         if not isinstance(file, str | Path):
-            raise InputError(
-                f"{kind.name} {row}, {shown(stimulus, 60)!r}: expected the path of a file"
-            )
-        found = ImageFile(stimulus, Path(file))
+            raise InputError(f"{kind.name} {row}, {shown(name, 60)!r}: expected the path of a file")
+        path = Path(file)
     else:
         raise InputError(
             f"{kind.name} {row}: expected a file, or a pair of stimulus and file, not "
             f"{type(entry).__name__}"
         )
-    if not found.path.is_file():
-        raise InputError(f"{shown(found.path)}: there is no such file")
-    return found
+    if not path.is_file() and inside(path) is None:
+        raise InputError(f"{shown(path)}: there is no such file")
+    return name, str(path)
 
 
-def _single(found: list[ImageFile], where: str, kind: _Kind) -> tuple[ImageFile, ...]:
+def _single(found: list[Named], where: str, kind: _Kind) -> list[Named]:
     if not found:
         raise InputError(
             f"{where} holds no {kind.name}; expected files such as {', '.join(kind.suffixes[:5])}"
         )
-    first: dict[str, ImageFile] = {}
-    for file in found:
-        other = first.setdefault(file.stimulus, file)
+    first: dict[str, str] = {}
+    for name, file in found:
+        other = first.setdefault(name, file)
         if other is not file:
             raise InputError(
-                f"stimulus {shown(file.stimulus, 80)!r} has two files, {shown(other.path)} and "
-                f"{shown(file.path)}; expected one"
+                f"stimulus {shown(name, 80)!r} has two files, {shown(other)} and {shown(file)}; "
+                "expected one"
             )
-    return tuple(found)
+    return found

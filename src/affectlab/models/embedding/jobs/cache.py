@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -45,6 +45,9 @@ class RowCache:
     width: int
     damaged: set[str] = field(default_factory=set)
     """Names of files that could not be used."""
+    looked: set[str] = field(default_factory=set)
+    """Pairs that are known: looked through by :meth:`known` and :meth:`later`, or written here."""
+    _others: set[bytes] = field(default_factory=set)
 
     @classmethod
     def of(cls, place: Path, encoder: EncoderCard) -> RowCache:
@@ -75,34 +78,45 @@ class RowCache:
             raise InputError(f"cache: {folder} holds rows of encoder {held}; expected {encoder}")
         return cls(folder, encoder.width)
 
-    def known(self, keys: Collection[str]) -> set[str]:
+    def known(self, keys: Container[str]) -> set[str]:
         """Tell which of these keys have rows."""
-        wanted = {bytes.fromhex(key) for key in keys}
-        found: set[bytes] = set()
+        found: set[str] = set()
         for name in self._names():
-            if len(found) == len(wanted):
-                break
-            hits = wanted.intersection(self._keys(name))
+            self.looked.add(name)
+            hits = [key for held in self._keys(name) if (key := held.hex()) in keys]
             if hits and self._rows(name) is not None:
-                found |= hits
-        return {key.hex() for key in found}
+                found.update(hits)
+        return found
 
-    def take(self, places: Mapping[str, Sequence[int]], target: NDArray[np.float16]) -> set[str]:
-        """Copy rows to their places in an array; give the keys for which there was no row.
+    def later(self, keys: Collection[str]) -> set[str]:
+        """Tell which of these keys got rows from another process since all was looked through.
+
+        Each pair is read once, however often it is asked.
+        """
+        for name in self._names():
+            if name not in self.looked:
+                self.looked.add(name)
+                if self._rows(name) is not None:
+                    self._others.update(self._keys(name))
+        return (
+            {key for key in keys if bytes.fromhex(key) in self._others} if self._others else set()
+        )
+
+    def take(self, missing: dict[str, int], target: NDArray[np.float16]) -> None:
+        """Copy rows to their places in an array, and take their keys out of what is missing.
 
         Parameters
         ----------
-        places
-            In which rows of the array the row of each key goes.
+        missing
+            Key to the row of the array that it is for.
         """
-        missing = {bytes.fromhex(key): rows for key, rows in places.items()}
         while missing:
             names, before = self._names(), len(missing)
-            self._pass(names, missing, target)
+            for name in names:
+                self._copy(name, missing, target)
             # Otherwise another process may just have put files together.
             if len(missing) == before and names == self._names():
                 break
-        return {key.hex() for key in missing}
 
     def add(self, keys: Sequence[str], rows: NDArray[np.float16]) -> None:
         """Keep rows; they are on the disk when this returns.
@@ -130,18 +144,13 @@ class RowCache:
             if path.suffix == ".tmp" or not path.with_suffix(".keys").exists():
                 _remove(path, before)
 
-    def _pass(
-        self, names: Sequence[str], missing: dict[bytes, Sequence[int]], target: NDArray[np.float16]
-    ) -> None:
-        """Copy what is there, and take it out of `missing`."""
-        for name in names:
-            keys = self._keys(name)
-            rows = self._rows(name) if not missing.keys().isdisjoint(keys) else None
-            if rows is None:
-                continue
+    def _copy(self, name: str, missing: dict[str, int], target: NDArray[np.float16]) -> None:
+        keys = [key.hex() for key in self._keys(name)]
+        rows = self._rows(name) if not missing.keys().isdisjoint(keys) else None
+        if rows is not None:
             hits = [(row, missing.pop(key)) for row, key in enumerate(keys) if key in missing]
-            sources = [row for row, places in hits for _ in places]
-            target[[place for _, places in hits for place in places]] = rows[sources]
+            sources, places = zip(*hits, strict=True)
+            target[list(places)] = rows[list(sources)]
 
     def _names(self) -> list[str]:
         return sorted(path.stem for path in self.folder.glob("rows-*.keys"))
@@ -190,6 +199,7 @@ class RowCache:
                     file.flush()
                     os.fsync(file.fileno())
                 unfinished.replace(self.folder / f"{name}{suffix}")
+            self.looked.add(name)
         except OSError as problem:
             raise InputError(
                 f"cache: {self.folder} cannot be written: {problem.strerror or problem}"

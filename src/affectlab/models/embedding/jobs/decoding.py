@@ -24,7 +24,7 @@ DECODED = 256 * 2**20
 """Bytes of decoded pictures above which nothing more is decoded ahead, or put into one batch."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """One content that is to be encoded; it can be sent to other machines."""
 

@@ -22,7 +22,7 @@ __all__ = ["Item", "OnBad", "find_items", "picture_hash", "text_hash"]
 OnBad: TypeAlias = Literal["raise", "set_aside"]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Item:
     """One stimulus."""
 
@@ -113,9 +113,9 @@ def _of_place(place: Path, kind: Kind, on_bad: OnBad, notes: list[str]) -> list[
 
 
 def _of_files(place: Any) -> list[Item]:
-    from affectlab.models.images import find_images
+    from affectlab.models.images import named_files
 
-    return [Item(image.stimulus, str(image.path), None, "") for image in find_images(place)]
+    return [Item(name, file, None, "") for name, file in named_files(place, "image")]
 
 
 def _of_list(entries: Sequence[Any], kind: Kind, on_bad: OnBad, bad: list[SetAside]) -> list[Item]:

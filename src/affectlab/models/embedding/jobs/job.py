@@ -27,6 +27,7 @@ from affectlab.models.embedding.embeddings import (
     SetAside,
     check_target,
     locked,
+    open_values,
     set_aside_frame,
     write_folder,
 )
@@ -90,7 +91,8 @@ class Job:
             if place in wrong:
                 self._set_aside(item, wrong[place])
             else:
-                kept.append(replace(item, sha256=key))
+                item.sha256 = key
+                kept.append(item)
         return kept
 
     def encode(self, items: Sequence[Item], encoder: Encoder, recipe: Recipe) -> list[Item]:
@@ -114,11 +116,12 @@ class Job:
             token,
             EncoderCard.of(encoder),
             self.rows.folder.absolute(),
+            frozenset(self.rows.looked),
             self.on_bad == "raise",
             (lambda: lane) if self.where.is_here else recipe,
         )
-        parts = self.where.cut(new, _PART_ROWS)
         gpu = str(getattr(encoder, "device", "")).startswith("cuda")
+        parts = self.where.cut(new, _PART_ROWS, gpu=gpu)
         tick = self._ticking(f"embedding {noun(encoder.kind)}", len(new))
         began = time.monotonic()
         try:
@@ -169,19 +172,23 @@ class Job:
         InputError
             When one is not there.
         """
-        places: dict[str, list[int]] = {}
+        first: dict[str, int] = {}
+        copies: list[tuple[int, int]] = []
         for row, key in enumerate(hashes):
-            places.setdefault(key, []).append(row)
+            if first.setdefault(key, row) != row:
+                copies.append((row, first[key]))
         if self.held is not None:
             for row, key in enumerate(self.held.hashes):
-                if key in places:
-                    target[places.pop(key)] = self.held.values[row]
-        missing = self.rows.take(places, target)
-        if missing:
+                if key in first:
+                    target[first.pop(key)] = self.held.values[row]
+        self.rows.take(first, target)
+        if first:
             raise InputError(
-                f"{self.rows.folder}: {plural(len(missing), 'row')} that was written is not there; "
+                f"{self.rows.folder}: {plural(len(first), 'row')} that was written is not there; "
                 "expected a folder that all machines see, and that nobody else empties"
             )
+        for row, other in copies:
+            target[row] = target[other]
 
     def _seen(self, file: str) -> str:
         """Name a file as those see it who work on it, who may be in another folder."""
@@ -308,15 +315,18 @@ def embed(
             tuple(item.file for item in found),
             tuple(item.sha256 for item in found),
         )
+        del found
         if target is None:
-            values = np.empty((len(found), card.width), dtype=np.float16)
+            values = np.empty((len(index.stimuli), card.width), dtype=np.float16)
             job.fill(index.hashes, values)
             made = Embeddings(values, index.stimuli, index.hashes, card, index.files)
         else:
             with write_folder(target, index, card) as mapped:
                 job.fill(index.hashes, mapped)
             _list_set_aside(target / SET_ASIDE, job.bad)
-            made = Embeddings.load(target)
+            stimuli, files, hashes = index.stimuli, index.files, index.hashes
+            values = open_values(target, (len(stimuli), card.width))
+            made = Embeddings(values, stimuli, hashes, card, files, target)
         if cache is not None:
             rows.tidy()
     return replace(made, run=run)

@@ -1,21 +1,13 @@
-"""Work on parts of what is embedded: in this process, or as rows of a Daft data frame."""
+"""Work on parts of what is embedded: one after the other here, or side by side on Ray."""
 
 from __future__ import annotations
 
-import json
-import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from importlib.util import find_spec
+from dataclasses import dataclass
 from itertools import pairwise
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import Any
 
 from affectlab.core.errors import AffectlabError, InputError
-
-if TYPE_CHECKING:
-    import daft
 
 __all__ = ["STOP", "Tick", "Where", "Work"]
 
@@ -25,6 +17,10 @@ Tick = Callable[[int], None]
 """Is told how many more inputs are done."""
 Work = Callable[[Any, Tick], dict[str, Any]]
 """Works on one part; gives plain values, ``n`` among them: how many inputs it had."""
+_TRIES = 3
+"""Times that a part is worked on when processes or machines of the cluster die."""
+_LEAST, _EACH = 64, 4
+"""Rows of a part of a cluster at least, and parts for each lane, so that all end together."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +46,18 @@ class Where:
         MissingDependencyError
             When it needs libraries that are not installed.
         """
-        from affectlab.core.remote.runner import use_runner
+        from affectlab.core.remote.runner import check_runner, use_ray
 
-        if not self._is_plain:
-            use_runner(self.runner)
+        if self.is_here:
+            check_runner(self.runner)
+        else:
+            use_ray(self.runner)
 
-    def cut(self, entries: Sequence[Any], rows: int) -> list[Sequence[Any]]:
-        """Cut a list into parts that follow each other, by default of so many rows."""
+    def cut(self, entries: Sequence[Any], rows: int, *, gpu: bool = False) -> list[Sequence[Any]]:
+        """Cut a list into parts that follow each other, by default of so many rows at most."""
         n = self.partitions or -(-len(entries) // rows)
+        if self.partitions is None and not self.is_here:
+            n = max(n, min(_EACH * _lanes(gpu), len(entries) // _LEAST))
         n = max(1, min(n, len(entries)))
         edges = [len(entries) * part // n for part in range(n + 1)]
         return [entries[start:end] for start, end in pairwise(edges)]
@@ -67,8 +67,8 @@ class Where:
     ) -> list[dict[str, Any]]:
         """Work on parts, and give what they gave, in their order.
 
-        In this process parts take turns, so that one encoder works at a time, and what a part gives
-        may end it. On a cluster they are worked on side by side, all of them.
+        In this process what a part gives may end it. On Ray all parts are worked on, as many at a
+        time as there are processors, or GPUs; those of a process that died are worked on again.
 
         Parameters
         ----------
@@ -78,135 +78,64 @@ class Where:
         Raises
         ------
         InputError
-            When the work on a part raised.
+            When the work on a part raised, or its process died three times.
         """
         if not self.is_here:
-            return _on_cluster(parts, work, tick, gpu)
-        turns = _Turns(parts, work, tick)
-        if self._is_plain:
-            while turns.take():
-                continue
-        else:
-            turns.take_by_daft()
-        if turns.problem is not None:
-            raise turns.problem
-        return turns.found
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether Daft is not installed, and not needed."""
-        return self.is_here and find_spec("daft") is None
+            return _on_ray(parts, work, tick, gpu)
+        found = []
+        for part in parts:
+            found.append(work(part, tick))
+            if found[-1].get(STOP):
+                break
+        return found
 
 
-class _Ended(AffectlabError):
-    """Nobody wants the rest of a part."""
+def _lanes(gpu: bool) -> int:
+    """How many parts a cluster works on at a time."""
+    import ray
+
+    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    return max(1, int(resources.get("GPU" if gpu else "CPU", 1)))
 
 
-@dataclass
-class _Turns:
-    """Parts that this process works on, one at a time."""
+def _on_ray(parts: Sequence[Any], work: Work, tick: Tick, gpu: bool) -> list[dict[str, Any]]:
+    import ray
 
-    parts: Sequence[Any]
-    work: Work
-    tick: Tick
-    found: list[dict[str, Any]] = field(default_factory=list)
-    problem: BaseException | None = None
-    _next: int = 0
-    _turn: Lock = field(default_factory=Lock)
-    _ended: Event = field(default_factory=Event)
-
-    def take(self) -> bool:
-        """Work on the next part; tell whether there was one, and there may be others."""
-        with self._turn:
-            if self._ended.is_set() or self._next >= len(self.parts):
-                return False
-            part = self.parts[self._next]
-            self._next += 1
-            try:
-                self.found.append(self.work(part, self._told))
-            except _Ended:
-                return False
-            # Raised again by the one who waits for the parts: a thread of Daft that ends by it
-            # would be waited for without end.
-            except BaseException as problem:  # noqa: BLE001
-                self.problem = problem
-                self._ended.set()
-                return False
-            if self.found[-1].get(STOP):
-                self._ended.set()
-            return True
-
-    def take_by_daft(self) -> None:
-        """Let Daft share the turns out among its threads."""
-        import daft
-
-        token = uuid4().hex
-        _here[token] = self
-
-        @daft.func.batch(return_dtype=daft.DataType.bool(), batch_size=1, use_process=False)
-        def turn(numbers: daft.Series) -> list[bool]:
-            return [_take(token) for _ in numbers.to_pylist()]
-
-        tasks = daft.from_pydict({"part": list(range(len(self.parts)))})
-        try:
-            for _ in tasks.select(turn(daft.col("part")).alias("taken")).iter_rows():
-                continue
-        finally:
-            # When this was interrupted, Daft's threads have not been.
-            self._ended.set()
-            with self._turn:
-                del _here[token]
-
-    def _told(self, n: int) -> None:
-        if self._ended.is_set():
-            raise _Ended
-        self.tick(n)
-
-
-_here: dict[str, _Turns] = {}
-"""Parts that are worked on in this process, by a token, so that nothing need be pickled."""
-
-
-def _take(token: str) -> bool:
-    turns = _here.get(token)
-    return turns is not None and turns.take()
-
-
-def _on_cluster(parts: Sequence[Any], work: Work, tick: Tick, gpu: bool) -> list[dict[str, Any]]:
-    import daft
-
-    from affectlab.core.remote.runner import partitions_for
-
-    @daft.func.batch(
-        return_dtype=daft.DataType.string(), batch_size=1, use_process=False, gpus=int(gpu)
-    )
-    def attempt(held: daft.Series) -> list[str]:
-        return [_attempt(work, part) for part in held.to_pylist()]
-
-    tasks = partitions_for(
-        daft.from_pydict(
-            {"part": list(range(len(parts))), "held": [pickle.dumps(part) for part in parts]}
-        ),
-        len(parts),
-    )
+    attempt = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=_TRIES - 1)(_attempt)
+    shared = ray.put(work)
     found: dict[int, dict[str, Any]] = {}
-    for row in tasks.select("part", attempt(daft.col("held")).alias("told")).iter_rows():
-        result = json.loads(row["told"])
-        if "error" in result:
-            raise InputError(result["error"])
-        found[row["part"]] = result["done"]
-        tick(int(result["done"]["n"]))
-    return [found[part] for part in range(len(parts))]
+    left = iter(enumerate(parts))
+    pending: dict[Any, int] = {}
+    most = 2 * _lanes(gpu)
+    try:
+        while True:
+            while len(pending) < most and (entry := next(left, None)) is not None:
+                pending[attempt.remote(shared, entry[1])] = entry[0]
+            if not pending:
+                return [found[part] for part in range(len(parts))]
+            for done in ray.wait(list(pending))[0]:
+                part = pending.pop(done)
+                result = ray.get(done)
+                if isinstance(result, str):
+                    raise InputError(result)
+                found[part] = result
+                tick(int(result["n"]))
+    except ray.exceptions.WorkerCrashedError:
+        raise InputError(
+            f"part {part + 1} of {len(parts)}: the process that worked on it died {_TRIES} times, "
+            "as where memory runs out; what was done is kept. Expected smaller parts (--partitions)"
+        ) from None
+    finally:
+        for other in pending:
+            ray.cancel(other, force=False)
 
 
-def _attempt(work: Work, part: bytes) -> str:
+def _attempt(work: Work, part: Any) -> dict[str, Any] | str:
     """Work on one part; a problem of the input comes back in words from another machine."""
     try:
-        # Written by the process that sent the work itself.
-        done = work(pickle.loads(part), _nobody)
+        return work(part, _nobody)
     except AffectlabError as problem:
-        return json.dumps({"error": str(problem)})
-    return json.dumps({"done": done})
+        return str(problem)
 
 
 def _nobody(n: int) -> None:

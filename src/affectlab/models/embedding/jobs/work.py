@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -290,6 +289,8 @@ class EncodeWork:
     card: EncoderCard
     cache: Path
     """Folder of the rows of this encoder."""
+    looked: frozenset[str]
+    """What of it was looked through when the work was cut into parts."""
     stop: bool
     """Whether the first content that cannot be used ends it."""
     make: Callable[[], Lane]
@@ -297,23 +298,21 @@ class EncodeWork:
 
     def __call__(self, sources: Sequence[Source], tick: Tick) -> dict[str, Any]:
         """Encode what is not in the cache by now."""
-        cache = RowCache(self.cache, self.card.width)
-        known = cache.known([source.key for source in sources])
+        lane, cache = self._at_work()
+        known = cache.later([source.key for source in sources])
         tick(len(known))
         new = [source for source in sources if source.key not in known]
-        with _turn:
-            lane = self._lane()
-            part = lane.run(new, cache, stop=self.stop, tick=tick)
-            return {
-                "n": len(sources),
-                "n_encoded": part.n_encoded,
-                "bad": part.bad,
-                "batch": lane.size.now if part.n_encoded else None,
-                "note": lane.note,
-                STOP: self.stop and bool(part.bad),
-            }
+        part = lane.run(new, cache, stop=self.stop, tick=tick)
+        return {
+            "n": len(sources),
+            "n_encoded": part.n_encoded,
+            "bad": part.bad,
+            "batch": lane.size.now if part.n_encoded else None,
+            "note": lane.note,
+            STOP: self.stop and bool(part.bad),
+        }
 
-    def _lane(self) -> Lane:
+    def _at_work(self) -> tuple[Lane, RowCache]:
         if self.token not in _lanes:
             # An earlier run is over: its encoder would only take memory.
             _lanes.clear()
@@ -324,7 +323,8 @@ class EncodeWork:
                     f"is here {self.card}; expected the same files and versions, or name device "
                     "and precision"
                 )
-            _lanes[self.token] = lane
+            cache = RowCache(self.cache, self.card.width, looked=set(self.looked))
+            _lanes[self.token] = lane, cache
         return _lanes[self.token]
 
 
@@ -341,8 +341,7 @@ class Recipe:
         return make_lane(load_encoder(self.encoder, **self.settings), self.batch)
 
 
-_lanes: dict[str, Lane] = {}
-_turn = Lock()
+_lanes: dict[str, tuple[Lane, RowCache]] = {}
 
 
 def forget(token: str) -> None:
