@@ -14,6 +14,7 @@ from PIL import Image
 from affectlab.core.errors import InputError
 from affectlab.models.embedding import embed
 from affectlab.models.images import content_hash, find_files, find_images, load_image, read_bytes
+from affectlab.models.raters.stimuli import kind_of_stimuli
 
 NAMES = tuple(f"face-{number}" for number in range(7))
 
@@ -161,3 +162,17 @@ def test_sounds_and_rows_that_are_not_there(tmp_path: Path) -> None:
     for row in ("7", "-1", "x"):
         with pytest.raises(InputError, match="there is no row"):
             read_bytes(Path(f"{table}::{row}"))
+
+
+def test_what_kind_a_place_holds(tmp_path: Path) -> None:
+    assert kind_of_stimuli(as_tar(tmp_path / "a.tar")) == "image"
+    assert kind_of_stimuli(as_bytes(tmp_path / "b")) == "image"
+    pl.DataFrame({"audio": [b"RIFF"]}).write_parquet(tmp_path / "c.parquet")
+    assert kind_of_stimuli(tmp_path / "c.parquet") == "sound"
+    pl.DataFrame({"text": ["so happy"]}).write_parquet(tmp_path / "d.parquet")
+    assert kind_of_stimuli(tmp_path / "d.parquet") == "text"
+    (tmp_path / "e.csv").write_text("text\nso happy\n")
+    assert kind_of_stimuli(tmp_path / "e.csv") == "text"
+    as_tar(tmp_path / "a.tar", extra=(("voice.wav", b"RIFF"),))
+    with pytest.raises(InputError, match="both pictures and sounds"):
+        kind_of_stimuli(tmp_path)

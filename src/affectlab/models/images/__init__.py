@@ -18,6 +18,7 @@ from affectlab.models.images.files import (
 from affectlab.models.images.find import (
     find_files as find_files,
     find_images,
+    kinds_of_files as kinds_of_files,
     named_files as named_files,
 )
 from affectlab.models.images.fractions import label_fraction

@@ -17,7 +17,7 @@ from affectlab.core.words import shown
 from affectlab.models.images.files import ImageFile
 from affectlab.models.images.packed import inside, is_packed, packed_files
 
-__all__ = ["find_files", "find_images", "named_files"]
+__all__ = ["find_files", "find_images", "kinds_of_files", "named_files"]
 
 Named: TypeAlias = tuple[str, str]
 """Name of a stimulus, and the path of its file."""
@@ -102,6 +102,21 @@ def named_files(path: str | Path | Iterable[Any], kind: Literal["image", "audio"
         )
     entries = [_of_entry(entry, row, wanted) for row, entry in enumerate(path)]
     return _single(entries, "the list given", wanted)
+
+
+def kinds_of_files(path: Path) -> set[str]:
+    """Say whether a file or folder holds images, sounds, both or neither: ``image``, ``audio``."""
+
+    def holds(kind: _Kind) -> bool:
+        if is_packed(path):
+            return bool(packed_files(path, kind.suffixes))
+        return (
+            next(_within(path, kind), None) is not None
+            if path.is_dir()
+            else kind.matches(path.name)
+        )
+
+    return {name for name, kind in _KINDS.items() if holds(kind)}
 
 
 def _of_path(path: Path, kind: _Kind) -> list[Named]:

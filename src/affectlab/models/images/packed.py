@@ -28,9 +28,10 @@ _SAVED, _SPLITS = "dataset_info.json", "dataset_dict.json"
 """In the folder of a data set that the library datasets has saved, and in one of several splits."""
 _NAMES = ("stimulus", "__key__", "key", "id", "image_id", "file_name", "filename", "name")
 """Columns that name stimuli; the first one that is there and names each once."""
+_SOUNDS = ("audio", "sound", "wav", "mp3", "flac")
 _CONTENTS = (
     *("image", "img", "picture", "photo", "jpg", "jpeg", "png", "webp"),
-    *("audio", "sound", "wav", "mp3", "flac", "file", "content", "bytes"),
+    *(*_SOUNDS, "file", "content", "bytes"),
 )
 """Columns of bytes; the first one that is there, where there are several."""
 
@@ -91,6 +92,8 @@ def packed_files(path: Path, suffixes: Collection[str]) -> list[tuple[str, str]]
         names = [str(PurePosixPath(name).with_suffix("")) for name in members]
     else:
         table = _table(path)
+        if (table.column.lower() in _SOUNDS) != (".wav" in suffixes):
+            return []
         members = [str(row) for row in range(table.n_rows)]
         names = _row_names(table) or [f"row {row}" for row in members]
     places = (f"{path}{_BETWEEN}{member}" for member in members)
@@ -169,6 +172,8 @@ def _index(path: Path, _changed: int, _size: int) -> Mapping[str, tuple[int, int
 
 class _Table(Protocol):
     n_rows: int
+    column: str
+    """The one of bytes."""
     schema: Mapping[str, Any]
 
     def names(self, column: str) -> pl.Series: ...
@@ -211,8 +216,8 @@ def _of_bytes(schema: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _column(table: _Table, path: Path) -> str:
-    columns = _of_bytes(table.schema)
+def _column(schema: Mapping[str, Any], path: Path) -> str:
+    columns = _of_bytes(schema)
     known = {name.lower(): name for name in columns}
     found = columns if len(columns) == 1 else [known[name] for name in _CONTENTS if name in known]
     if not found:
@@ -239,7 +244,7 @@ class _Parquet:
 
         self.schema = _parquet_schema(path)
         self._path = path
-        self._column = _column(self, path)
+        self.column = _column(self.schema, path)
         self._file = parquet.ParquetFile(path)
         groups = range(self._file.metadata.num_row_groups)
         sizes = (self._file.metadata.row_group(group).num_rows for group in groups)
@@ -257,7 +262,7 @@ class _Parquet:
         with self._reading:
             if self._group[0] != group:
                 self._group = (-1, None)
-                held = self._file.read_row_group(group, columns=[self._column])
+                held = self._file.read_row_group(group, columns=[self.column])
                 self._group = (group, held.column(0))
             values = self._group[1]
         return values[row - self._ends[group] + len(values)].as_py()
@@ -276,11 +281,11 @@ class _Saved:
         empty = pl.from_arrow(self._rows.features.arrow_schema.empty_table())
         self.schema: Mapping[str, Any] = pl.DataFrame(empty).schema
         self.n_rows = len(self._rows)
-        self._column = _column(self, path)
+        self.column = _column(self.schema, path)
 
     def names(self, column: str) -> pl.Series:
         held = self._rows.select_columns([column])[:]
         return pl.DataFrame(pl.from_arrow(held)).to_series()
 
     def cell(self, row: int) -> Any:
-        return self._rows[row].column(self._column)[0].as_py()
+        return self._rows[row].column(self.column)[0].as_py()

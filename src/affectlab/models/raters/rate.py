@@ -188,8 +188,9 @@ def _loaded(
 ) -> Rater:
     """Load a rater; one that has no labels looks for those of the taxonomy."""
     given = dict(settings)
-    if callable(model) and not isinstance(model, Rater) and not hasattr(model, "takes"):
-        given.setdefault("takes", kind_of_stimuli(stimuli))
+    says = isinstance(model, Rater) or hasattr(model, "takes") or "takes" in given
+    if callable(model) and not says:
+        given["takes"] = kind_of_stimuli(stimuli)
     looks_for = () if taxonomy is None else load_taxonomy(taxonomy).labels
     return load_rater(model, looks_for, **given)
 

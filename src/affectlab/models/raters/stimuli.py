@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from affectlab.core.errors import InputError
-from affectlab.core.files.media import media_kind
+from affectlab.core.files.csv import read_table
 from affectlab.core.words import shown
-from affectlab.models.images import ImageFile, content_hash, find_files, load_image
+from affectlab.models.images import ImageFile, content_hash, find_files, kinds_of_files, load_image
 from affectlab.models.raters.rater import NOUNS, Takes
 from affectlab.models.raters.sounds import load_sound
 from affectlab.models.text import read_texts
@@ -168,8 +168,7 @@ def kind_of_stimuli(place: str | Path | Iterable[Any]) -> Takes:
     if not isinstance(place, str | Path):
         return "text"
     path = Path(place)
-    names = (entry.name for entry in path.rglob("*")) if path.is_dir() else iter([path.name])
-    kinds = {media_kind(name) for name in names} & {"image", "audio"}
+    kinds = kinds_of_files(path)
     if path.is_dir() and len(kinds) != 1:
         held = "both pictures and sounds" if kinds else "neither pictures nor sounds"
         raise InputError(
@@ -184,7 +183,5 @@ def _names_files(path: Path) -> bool:
     """Whether a table names picture files and holds no texts."""
     if path.suffix.lower() not in (".csv", ".tsv", ".parquet"):
         return False
-    from affectlab.ratings import read_table
-
-    columns = read_table(path).columns
+    columns = read_table(path, "stimuli").columns
     return "text" not in columns and bool({"file", "image", "path"} & set(columns))
