@@ -15,6 +15,7 @@ from affectlab.core.errors import InputError
 from affectlab.models.embedding import embed
 from affectlab.models.images import content_hash, find_files, find_images, load_image, read_bytes
 from affectlab.models.raters.stimuli import kind_of_stimuli
+from affectlab.models.text import read_texts
 
 NAMES = tuple(f"face-{number}" for number in range(7))
 
@@ -176,3 +177,17 @@ def test_what_kind_a_place_holds(tmp_path: Path) -> None:
     as_tar(tmp_path / "a.tar", extra=(("voice.wav", b"RIFF"),))
     with pytest.raises(InputError, match="both pictures and sounds"):
         kind_of_stimuli(tmp_path)
+
+
+def test_texts(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    shard = as_tar(tmp_path / "a.tar", extra=(("b.txt", "so glücklich".encode()),))
+    assert read_texts(shard)[:2] == (("so glücklich",), ("b",))
+    part = datasets.Dataset.from_dict({"text": ["so happy", None, "oh no"], "id": [3, 4, 5]})
+    part.save_to_disk(str(tmp_path / "saved"))
+    texts, names, notes = read_texts(tmp_path / "saved", on_bad="set_aside")
+    assert (texts, names) == (("so happy", "oh no"), ("3", "5"))
+    assert "1 empty text" in notes[0]
+    bad = as_tar(tmp_path / "c.tar", extra=(("b.txt", b"\xff"),))
+    with pytest.raises(InputError, match="not in UTF-8"):
+        read_texts(bad)

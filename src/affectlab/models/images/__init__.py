@@ -24,6 +24,7 @@ from affectlab.models.images.find import (
 from affectlab.models.images.fractions import label_fraction
 from affectlab.models.images.labelled import read_categories, read_labelled_images, split_images
 from affectlab.models.images.loading import load_image
+from affectlab.models.images.packed import is_packed as is_packed, packed_texts as packed_texts
 
 if TYPE_CHECKING:
     from affectlab.models.images.errors import draw_errors as draw_errors

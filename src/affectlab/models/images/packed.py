@@ -9,7 +9,7 @@ from __future__ import annotations
 import tarfile
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from threading import Lock
@@ -21,9 +21,11 @@ from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.core.words import joined, shown
 
-__all__ = ["inside", "is_packed", "packed_files", "read_packed"]
+__all__ = ["inside", "is_packed", "packed_files", "packed_texts", "read_packed"]
 
 _BETWEEN = "::"
+_LONGEST = 2**20
+"""Bytes of a text."""
 _SAVED, _SPLITS = "dataset_info.json", "dataset_dict.json"
 """In the folder of a data set that the library datasets has saved, and in one of several splits."""
 _NAMES = ("stimulus", "__key__", "key", "id", "image_id", "file_name", "filename", "name")
@@ -95,9 +97,45 @@ def packed_files(path: Path, suffixes: Collection[str]) -> list[tuple[str, str]]
         if (table.column.lower() in _SOUNDS) != (".wav" in suffixes):
             return []
         members = [str(row) for row in range(table.n_rows)]
-        names = _row_names(table) or [f"row {row}" for row in members]
+        names = _row_names(table) or _numbered(table.n_rows)
     places = (f"{path}{_BETWEEN}{member}" for member in members)
     return list(zip(names, places, strict=True))
+
+
+def packed_texts(path: Path) -> list[tuple[str, str]]:
+    """Give the names of stimuli inside a file, and their texts.
+
+    Parameters
+    ----------
+    path
+        A tar, whose members ``.txt`` count; or a folder of ``datasets.Dataset.save_to_disk`` with a
+        column text.
+
+    Raises
+    ------
+    InputError
+        When there are none, or one is not in UTF-8.
+    """
+    if _is_tar(path):
+        found = []
+        for name in (name for name in _members(path) if _suffix(name) == ".txt"):
+            content = read_packed(path, name, _LONGEST)
+            if content is None:
+                raise InputError(f"{shown(path)}: {shown(name, 80)} is too long for a text")
+            try:
+                found.append((str(PurePosixPath(name).with_suffix("")), content.decode()))
+            except UnicodeDecodeError:
+                raise InputError(
+                    f"{shown(path)}: {shown(name, 80)} is not in UTF-8; expected text"
+                ) from None
+        return found
+    table = _table(path)
+    if table.schema.get("text") != pl.String:
+        raise InputError(
+            f"{shown(path)}: columns {joined(list(table.schema))}; expected a column 'text'"
+        )
+    texts = table.values("text").fill_null("").to_list()
+    return list(zip(_row_names(table) or _numbered(table.n_rows), texts, strict=True))
 
 
 def read_packed(around: Path, name: str, limit: int) -> bytes | None:
@@ -172,11 +210,14 @@ def _index(path: Path, _changed: int, _size: int) -> Mapping[str, tuple[int, int
 
 class _Table(Protocol):
     n_rows: int
-    column: str
-    """The one of bytes."""
     schema: Mapping[str, Any]
 
-    def names(self, column: str) -> pl.Series: ...
+    @property
+    def column(self) -> str:
+        """The one of bytes."""
+        ...
+
+    def values(self, column: str) -> pl.Series: ...
 
     def cell(self, row: int) -> Any: ...
 
@@ -201,10 +242,14 @@ def _row_names(table: _Table) -> list[str]:
     """Names of stimuli from a column that names each once; empty where there is none."""
     for column in (name for name in _NAMES if name in table.schema):
         if table.schema[column] == pl.String or table.schema[column].is_integer():
-            names = table.names(column)
+            names = table.values(column)
             if not names.null_count() and names.n_unique() == len(names):
                 return names.cast(pl.String).to_list()
     return []
+
+
+def _numbered(n: int) -> list[str]:
+    return [f"row {row}" for row in range(n)]
 
 
 def _of_bytes(schema: Mapping[str, Any]) -> list[str]:
@@ -244,7 +289,6 @@ class _Parquet:
 
         self.schema = _parquet_schema(path)
         self._path = path
-        self.column = _column(self.schema, path)
         self._file = parquet.ParquetFile(path)
         groups = range(self._file.metadata.num_row_groups)
         sizes = (self._file.metadata.row_group(group).num_rows for group in groups)
@@ -253,7 +297,11 @@ class _Parquet:
         self._group: tuple[int, Any] = (-1, None)
         self._reading = Lock()
 
-    def names(self, column: str) -> pl.Series:
+    @cached_property
+    def column(self) -> str:
+        return _column(self.schema, self._path)
+
+    def values(self, column: str) -> pl.Series:
         return pl.read_parquet(self._path, columns=[column]).to_series()
 
     def cell(self, row: int) -> Any:
@@ -281,9 +329,13 @@ class _Saved:
         empty = pl.from_arrow(self._rows.features.arrow_schema.empty_table())
         self.schema: Mapping[str, Any] = pl.DataFrame(empty).schema
         self.n_rows = len(self._rows)
-        self.column = _column(self.schema, path)
+        self._path = path
 
-    def names(self, column: str) -> pl.Series:
+    @cached_property
+    def column(self) -> str:
+        return _column(self.schema, self._path)
+
+    def values(self, column: str) -> pl.Series:
         held = self._rows.select_columns([column])[:]
         return pl.DataFrame(pl.from_arrow(held)).to_series()
 

@@ -293,7 +293,8 @@ def read_texts(
     ----------
     path
         A table with a column ``text`` (and optionally ``stimulus``), ratings of texts such as
-        GoEmotions, or a plain text file (``.txt``) with one text per line.
+        GoEmotions, a plain text file (``.txt``) with one text per line, a shard of webdataset
+        (``.tar``) with texts, or a folder of ``datasets.Dataset.save_to_disk``.
     on_bad
         Whether an empty text stops reading or is left out and counted.
 
@@ -313,6 +314,8 @@ def read_texts(
     if place.suffix.lower() == ".txt":
         lines = Peek.open(place).decode().splitlines()
         rows = [(f"line {number}", line) for number, line in enumerate(lines, 1)]
+    elif place.suffix.lower() == ".tar" or place.is_dir():
+        rows = _packed(place)
     elif (frame := _plain_table(place, ("text",))) is not None:
         rows = list(zip(_names(frame), frame["text"].to_list(), strict=True))
     else:
@@ -329,6 +332,17 @@ def read_texts(
         rows = good
     texts = check_texts([text for _, text in rows], str(place))
     return texts, tuple(name for name, _ in rows), tuple(notes)
+
+
+def _packed(place: Path) -> list[tuple[str, str]]:
+    from affectlab.models.images import is_packed, packed_texts
+
+    if not is_packed(place):
+        raise InputError(
+            f"{shown(place)}: expected a file of texts: a table with a column text, ratings of "
+            "texts, a .txt or .tar file, or a folder that datasets has saved"
+        )
+    return packed_texts(place)
 
 
 def _plain_table(path: Path, needed: tuple[str, ...]) -> pl.DataFrame | None:

@@ -100,11 +100,6 @@ def _of_place(place: Path, kind: Kind, on_bad: OnBad, notes: list[str]) -> list[
         return _of_files(place)
     from affectlab.models.text import read_texts
 
-    if Path(place).is_dir():
-        raise InputError(
-            f"{place} is a folder; expected a file of texts: a table with a column text, ratings "
-            "of texts, or a .txt file"
-        )
     texts, stimuli, said = read_texts(place, on_bad=on_bad)
     notes += said
     return [
