@@ -116,5 +116,5 @@ def test_a_place_that_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_is_no_file_of_texts(faces: Path, tmp_path: Path) -> None:
     done = run_here("embed", faces, "--out", tmp_path / "out", "--texts", code=2)
     said = " ".join(done.stderr.split())
-    assert "faces is a folder; expected a file of texts" in said
+    assert "faces: expected a file of texts" in said
     assert "file of ratings" not in said

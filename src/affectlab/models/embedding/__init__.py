@@ -19,6 +19,7 @@ from affectlab.models.embedding.jobs import (
     embed,
     is_out_of_memory as is_out_of_memory,
     let_go as let_go,
+    loaded as loaded,
 )
 from affectlab.models.embedding.registry import (
     encoder_of as encoder_of,

@@ -44,7 +44,8 @@ class AnswerLedger:
         self._rater = rater
         self._again = _FAILURES | set(again)
         self._end = f":{rater.fingerprint}"
-        self._records: dict[str, dict[str, Any]] = {}
+        self._answers: dict[str, Answer] = {}
+        self._states: dict[str, dict[str, Any]] = {}
         self._lock = Lock()
         self._file = None if folder is None else LineFile(folder / LEDGER, SCHEMA)
         self.n_broken = 0
@@ -60,10 +61,11 @@ class AnswerLedger:
                 if str(asked.get("key")).endswith(self._end)
             )
             for line in self._file.lines():
-                if _is_record(line):
-                    self._records[line["key"]] = line
-                else:
+                answer = _answer_of(line)
+                if answer is None and not _is_state(line):
                     self.n_broken += 1
+                elif line["key"].endswith(self._end):
+                    self._keep(line["key"].removesuffix(self._end), answer, line.get("state"))
 
     def __enter__(self) -> AnswerLedger:
         return self
@@ -74,10 +76,8 @@ class AnswerLedger:
 
     def get(self, sha256: str) -> Answer | None:
         """Give the answer about a stimulus, None where it is to be asked about."""
-        held = self._records.get(sha256 + self._end, {}).get("answer")
-        if held is None or held["outcome"] in self._again:
-            return None
-        return Answer(**held)
+        held = self._answers.get(sha256)
+        return None if held is None or held.outcome in self._again else held
 
     def ask(self, stimuli: Mapping[str, str]) -> None:
         """Write down which stimuli are about to be asked about, by hash."""
@@ -98,62 +98,78 @@ class AnswerLedger:
 
     def put(self, *answers: tuple[str, Answer]) -> None:
         """Keep answers by hash, and write them down at once."""
-        self._write(*((sha256, self._record(sha256, answer)) for sha256, answer in answers))
-
-    def _record(self, sha256: str, answer: Answer) -> dict[str, Any]:
-        held: dict[str, Any] = {
-            "outcome": answer.outcome,
-            "scores": dict(answer.scores),
-            "faces": answer.faces,
-            "problem": answer.problem,
-            "retries": answer.retries,
-        }
-        record: dict[str, Any] = {"answer": held}
-        state = self._records.get(sha256 + self._end, {}).get("state")
-        if answer.outcome == "transport" and state is not None:
-            # The job that was handed in is still there to be asked for.
-            record["state"] = state
-        return record
+        # The job that was handed in is still there to be asked for.
+        self._write(
+            *(
+                (sha256, one, self._states.get(sha256) if one.outcome == "transport" else None)
+                for sha256, one in answers
+            )
+        )
 
     def notes(self, sha256: str, stimulus: str) -> Notes:
         """Give the notes on a stimulus that is being asked about."""
-        state = self._records.get(sha256 + self._end, {}).get("state")
         return Notes(
-            state,
-            lambda new: self._write((sha256, {"state": new})),
+            self._states.get(sha256),
+            lambda new: self._write((sha256, None, new)),
             lambda: self.ask({sha256: stimulus}),
         )
 
-    def _write(self, *records: tuple[str, Mapping[str, Any]]) -> None:
-        lines = [
-            {"key": sha256 + self._end, "rater": self._rater.name, **record}
-            for sha256, record in records
-        ]
+    def _keep(self, sha256: str, answer: Answer | None, state: dict[str, Any] | None) -> None:
+        # What comes later takes the place of all that was known.
+        self._answers.pop(sha256, None)
+        self._states.pop(sha256, None)
+        if answer is not None:
+            self._answers[sha256] = answer
+        if state is not None:
+            self._states[sha256] = state
+
+    def _write(self, *records: tuple[str, Answer | None, dict[str, Any] | None]) -> None:
+        lines = []
+        for sha256, answer, state in records:
+            line: dict[str, Any] = {"key": sha256 + self._end, "rater": self._rater.name}
+            if answer is not None:
+                held = {name: getattr(answer, name) for name in _WRITTEN}
+                line["answer"] = held | {"scores": dict(answer.scores)}
+            if state is not None:
+                line["state"] = state
+            lines.append(line)
         # Stimuli are asked about by several threads.
         with self._lock:
-            self._records |= {line["key"]: line for line in lines}
+            for record in records:
+                self._keep(*record)
             if self._file is not None:
                 self._file.add(*lines)
 
 
-def _is_record(line: Mapping[str, Any]) -> bool:
-    """Whether a line is one that was written here."""
-    state, held = line.get("state"), line.get("answer")
-    if not isinstance(line.get("key"), str) or not isinstance(state, dict | None):
-        return False
-    if held is None:
-        return state is not None
-    try:
-        answer = Answer(**held)
-    except (TypeError, InputError):
-        return False
+_WRITTEN = ("outcome", "scores", "faces", "problem", "retries")
+
+
+def _is_state(line: Mapping[str, Any]) -> bool:
     return (
+        isinstance(line.get("key"), str)
+        and isinstance(line.get("state"), dict)
+        and line.get("answer") is None
+    )
+
+
+def _answer_of(line: Mapping[str, Any]) -> Answer | None:
+    """Read the answer of a line; None where it holds none that was written here."""
+    held = line.get("answer")
+    if not isinstance(line.get("key"), str) or not isinstance(line.get("state"), dict | None):
+        return None
+    try:
+        answer = Answer(**held) if isinstance(held, dict) else None
+    except (TypeError, InputError):
+        return None
+    if answer is None or not (
         isinstance(answer.scores, dict)
         and all(_is_number(score) for score in answer.scores.values())
         and isinstance(answer.problem, str)
         and (answer.faces is None or _is_count(answer.faces))
         and _is_count(answer.retries)
-    )
+    ):
+        return None
+    return answer
 
 
 def _is_number(value: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,24 +232,30 @@ def _made(folder: Path) -> Path:
 
 def as_ratings(run: RaterRun, rater: Rater, table: LabelTable) -> Ratings:
     """Make ratings of answers: a row per stimulus and label; unknown values are null."""
-    rows: list[tuple[Any, ...]] = []
-    for one, answer in zip(run.stimuli, run.answers, strict=True):
-        values: dict[str, float | None] = (
-            dict(table.values(answer.scores, rater))
-            if answer.outcome == "ok"
-            else dict.fromkeys(table.sources)
-        )
-        said = (answer.outcome, answer.faces, answer.retries)
-        rows += [(one.stimulus, label, value, *said) for label, value in values.items()]
-    schema = {
-        "stimulus": pl.String,
-        "label": pl.String,
-        "value": pl.Float64,
-        "outcome": pl.String,
-        "faces": pl.Int64,
-        "retries": pl.Int64,
-    }
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    labels: list[str] = []
+    values: list[float | None] = []
+    counts: list[int] = []
+    for answer in run.answers:
+        found: Mapping[str, float | None] = dict.fromkeys(table.sources)
+        if answer.outcome == "ok":
+            found = table.values(answer.scores, rater)
+        labels += found
+        values += found.values()
+        counts.append(len(found))
+    told = pl.DataFrame(
+        {
+            "stimulus": [one.stimulus for one in run.stimuli],
+            "outcome": [answer.outcome for answer in run.answers],
+            "faces": [answer.faces for answer in run.answers],
+            "retries": [answer.retries for answer in run.answers],
+            "n": counts,
+        },
+        schema_overrides={"faces": pl.Int64, "n": pl.UInt32},
+    ).filter(pl.col("n") > 0)
+    frame = told.select(pl.exclude("n").repeat_by("n").explode()).with_columns(
+        label=pl.Series(labels, dtype=pl.String), value=pl.Series(values, dtype=pl.Float64)
+    )
+    frame = frame.select("stimulus", "label", "value", "outcome", "faces", "retries")
     if rater.takes == "text":
         frame = frame.drop("faces")
     about = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from affectlab.core.errors import AffectlabError, InputError, check_choice
 from affectlab.core.words import plural
+from affectlab.models.embedding import loaded
 from affectlab.models.raters.ledger import AnswerLedger
 from affectlab.models.raters.rater import Answer, Rater, answer_of, judge
-from affectlab.models.raters.stimuli import Stimulus
+from affectlab.models.raters.stimuli import Stimulus, TextStimulus
 
 __all__ = [
     "OnBad",
@@ -195,13 +196,16 @@ def _ask_about(
             todo.setdefault(one.sha256, one)
     watch = _Stopwatch(rater, patience, len(todo), progress)
     broken: dict[str, str] = {}
+    n_asked = 0
     asked: dict[str, Answer] = {}
     way = at_once if rater.ask is None else in_steps
     try:
         # Closed first: what is under way when the work ends is waited for, and kept.
-        with closing(way(rater, _opened(todo, broken, on_bad), ledger)) as steps:
+        with closing(way(rater, _opened(todo, broken, on_bad, rater.batch), ledger)) as steps:
             for sha256, answer in steps:
-                asked[sha256] = answer
+                n_asked += 1
+                if ledger.get(sha256) is None:
+                    asked[sha256] = answer
                 watch.count(answer)
     finally:
         if rater.finish is not None:
@@ -214,7 +218,7 @@ def _ask_about(
         tuple(kept),
         tuple(one for one in answers if one is not None),
         tuple(unread),
-        len(asked),
+        n_asked,
         ledger.n_broken,
         ledger.in_flight,
     )
@@ -229,15 +233,19 @@ def _problem(one: Stimulus) -> str | None:
     return None
 
 
-def _opened(todo: dict[str, Stimulus], broken: dict[str, str], on_bad: OnBad) -> Opened:
-    """Open one stimulus after the other; those that cannot be are noted, or end the work."""
-    for sha256, one in todo.items():
-        try:
-            content = one.load()
-        except InputError as problem:
-            said = f"stimulus {one.stimulus!r}: {problem}"
+def _opened(
+    todo: Mapping[str, Stimulus], broken: dict[str, str], on_bad: OnBad, ahead: int
+) -> Opened:
+    """Open stimuli, files a little ahead; those that cannot be are noted, or end the work."""
+    if all(isinstance(one, TextStimulus) for one in todo.values()):
+        yield from ((sha256, one.stimulus, one.load()) for sha256, one in todo.items())
+        return
+    with closing(loaded(todo.values(), lambda one: one.load(), lambda: ahead)) as opened:
+        for one, content in opened:
+            if not isinstance(content, InputError):
+                yield one.sha256, one.stimulus, content
+                continue
+            said = f"stimulus {one.stimulus!r}: {content}"
             if on_bad == "raise":
-                raise InputError(said) from None
-            broken[sha256] = said
-            continue
-        yield sha256, one.stimulus, content
+                raise InputError(said)
+            broken[one.sha256] = said

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import shown
@@ -18,8 +18,9 @@ from affectlab.models.embedding.jobs.batch_size import is_out_of_memory
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["DECODED", "Source", "decoded", "open_source", "size_of", "threads_of"]
+__all__ = ["DECODED", "Source", "loaded", "open_source", "size_of", "threads_of"]
 
+One = TypeVar("One")
 DECODED = 256 * 2**20
 """Bytes of decoded pictures above which nothing more is decoded ahead, or put into one batch."""
 
@@ -62,56 +63,56 @@ def open_source(source: Source) -> Any:
     return load_image(content, name=shown(source.file))
 
 
-def decoded(
-    sources: Sequence[Source], ahead: Callable[[], int]
-) -> Iterator[tuple[Source, Any | InputError]]:
-    """Open sources in threads and give them in their order, each with what is wrong with it.
+def loaded(
+    entries: Iterable[One], load: Callable[[One], Any], ahead: Callable[[], int]
+) -> Generator[tuple[One, Any | InputError]]:
+    """Load entries in threads and give them in their order, each with what is wrong with it.
 
     Parameters
     ----------
+    load
+        Gives what an entry holds, such as a decoded picture.
     ahead
-        How many may wait at a time: about a batch, so that the next one is decoded while one is
-        encoded.
+        How many may wait at a time: about a batch, so that the next one is loaded while one is
+        worked on.
     """
-    if all(source.content is not None for source in sources):
-        # Nothing is to be read, and threads would only cost.
-        yield from ((source, source.content) for source in sources)
-        return
-    left = iter(sources)
-    waiting: deque[tuple[Source, Future[Any]]] = deque()
+    left = iter(entries)
+    waiting: deque[tuple[One, Future[Any]]] = deque()
     threads = threads_of()
-    # Of the last pictures, for how many more there is memory.
+    # Of the last ones, for how many more there is memory.
     sizes = deque([1], maxlen=64)
-    with ThreadPoolExecutor(threads, thread_name_prefix="decoding") as pool:
+    with ThreadPoolExecutor(threads, thread_name_prefix="loading") as pool:
         try:
             while True:
                 most = DECODED * len(sizes) // max(1, sum(sizes))
                 room = min(max(ahead(), threads), max(1, most)) - len(waiting)
-                for source in islice(left, max(0, room)):
-                    waiting.append((source, pool.submit(_opened, source)))
+                for entry in islice(left, max(0, room)):
+                    waiting.append((entry, pool.submit(_tried, load, entry)))
                 if not waiting:
                     return
-                source, future = waiting.popleft()
+                entry, future = waiting.popleft()
                 found = future.result()
                 if isinstance(found, MemoryError):
                     # Alone, and with nothing else waiting, it may fit.
                     for _, other in waiting:
                         other.exception()
-                    found = _opened(source)
+                    found = _tried(load, entry)
                 if isinstance(found, MemoryError):
-                    found = InputError(
-                        f"{shown(source.file or source.stimulus)} does not fit into memory"
-                    )
+                    found = InputError(f"{_name(entry)} does not fit into memory")
                 sizes.append(size_of(found))
-                yield source, found
+                yield entry, found
         finally:
             for _, future in waiting:
                 future.cancel()
 
 
-def _opened(source: Source) -> Any:
+def _name(entry: Any) -> str:
+    return shown(getattr(entry, "file", "") or getattr(entry, "stimulus", entry))
+
+
+def _tried(load: Callable[[One], Any], entry: One) -> Any:
     try:
-        return open_source(source)
+        return load(entry)
     except InputError as problem:
         return problem
     except (MemoryError, RuntimeError) as problem:
@@ -121,6 +122,8 @@ def _opened(source: Source) -> Any:
 
 
 def size_of(content: Any) -> int:
-    """Bytes of a picture in RGB; 0 for anything else."""
+    """Bytes of a picture in RGB, or of an array; 0 for anything else."""
     size = getattr(content, "size", None)
-    return 3 * size[0] * size[1] if isinstance(size, tuple) else 0
+    if isinstance(size, tuple):
+        return 3 * int(size[0]) * int(size[1])
+    return int(getattr(content, "nbytes", 0))

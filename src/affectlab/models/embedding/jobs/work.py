@@ -18,7 +18,14 @@ from affectlab.models.embedding.card import EncoderCard
 from affectlab.models.embedding.encoder import Encoder, batch_of, encode_batch
 from affectlab.models.embedding.jobs.batch_size import BatchSize, is_out_of_memory, let_go
 from affectlab.models.embedding.jobs.cache import RowCache
-from affectlab.models.embedding.jobs.decoding import DECODED, Source, decoded, size_of, threads_of
+from affectlab.models.embedding.jobs.decoding import (
+    DECODED,
+    Source,
+    loaded,
+    open_source,
+    size_of,
+    threads_of,
+)
 from affectlab.models.embedding.jobs.parts import STOP, Tick
 from affectlab.models.embedding.registry import load_encoder
 
@@ -108,7 +115,14 @@ class Lane:
         stop: bool,
         tick: Callable[[int], None],
     ) -> Iterator[Opened]:
-        for source, found in decoded(sources, lambda: self.size.now):
+        # Where all is in memory, threads would only cost.
+        held = all(source.content is not None for source in sources)
+        opened = (
+            ((source, source.content) for source in sources)
+            if held
+            else loaded(sources, open_source, lambda: self.size.now)
+        )
+        for source, found in opened:
             if not isinstance(found, InputError):
                 yield source, found
                 continue
