@@ -12,7 +12,7 @@ from affectlab.models.raters.rate import rate
 from affectlab.models.raters.rater import Answer, Face, Rater
 from affectlab.models.raters.registry import list_raters, load_rater
 from affectlab.models.raters.services import ApiRequest, ExpressionApi, api_rater
-from affectlab.models.raters.sounds import Sound
+from affectlab.models.raters.sounds import Sound, load_sound as load_sound
 from affectlab.models.raters.stimuli import (
     find_stimuli as find_stimuli,
     kind_of_stimuli as kind_of_stimuli,

@@ -89,7 +89,9 @@ class ReactionQuestion:
             }
         )
 
-    def prompt(self) -> Prompt:
+    most_asks = 1
+
+    def prompt(self, *, again: bool = False) -> Prompt:  # noqa: ARG002
         """Build what is sent: the image, where there is one, and the question behind it.
 
         Raises

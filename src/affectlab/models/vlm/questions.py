@@ -19,6 +19,7 @@ from affectlab.models.vlm.prompts import (
     Readout,
     Stimulus,
     Style,
+    Wording,
     build_prompt,
     read_answer,
     read_sign,
@@ -151,6 +152,9 @@ class Design:
     """Seed that draws the order of labels for each picture; None: the protocol's order."""
     limits: ImageLimits | None = None
     readout: Readout = "generate"
+    prompt: Wording = "protocol"
+    most_asks: int = 1
+    """Times that a question is asked at most until its answer can be read."""
 
     def build(
         self, image: Stimulus | None, *, hint: str, label: str | None, order_seed: int | None
@@ -169,6 +173,7 @@ class Design:
             structured=self.structured,
             label=label,
             readout=self.readout,
+            prompt=self.prompt,
         )
 
     @property
@@ -182,9 +187,16 @@ class Design:
         """Hash of what all prompts about a picture share."""
         return self.blank().design
 
-    def blank(self) -> Prompt:
-        """Build the prompt about a picture that stands for any, in the order of the protocol."""
-        return _blank(self, any_stimulus(self.protocol, self.limits), "", self.labels[0], None)
+    def blank(self, shown: Shown | None = None) -> Prompt:
+        """Build the prompt about a stimulus that stands for any, in the order of the protocol.
+
+        Parameters
+        ----------
+        shown
+            A stimulus of the same kind; None: of the kind that the protocol shows.
+        """
+        stands = any_stimulus(self.protocol, self.limits) if shown is None else None
+        return _blank(self, stands or shown.stand_in(self.limits), "", self.labels[0], None)  # type: ignore[union-attr]
 
     def order_seed(self, sha256: str) -> int | None:
         """Draw the seed of a picture, the same whatever else is asked, and in every control."""
@@ -234,6 +246,7 @@ class Question:
                 "image": "" if file is None else file.sha256,
                 "filed": filed,
                 "prompt": self.version,
+                **_told_of(design.prompt),
                 "control": control,
                 "repeat": repeat,
                 **asked_of,
@@ -246,8 +259,13 @@ class Question:
         shown = None if self.file is None else self.file.stand_in(self.design.limits)
         return _blank(self.design, shown, self.hint, self.label, self.order_seed)
 
-    def prompt(self) -> Prompt:
-        """Build the prompt.
+    @property
+    def most_asks(self) -> int:
+        """Times that it is asked at most until its answer can be read."""
+        return self.design.most_asks
+
+    def prompt(self, *, again: bool = False) -> Prompt:
+        """Build the prompt; `again`: that of the second asking and those after it.
 
         Raises
         ------
@@ -256,9 +274,10 @@ class Question:
             answer would be filed under the content that was there when the run began.
         """
         shown = None if self.file is None else self.file.show(self.design.limits)
-        return self.design.build(
+        built = self.design.build(
             shown, hint=self.hint, label=self.label, order_seed=self.order_seed
         )
+        return built.asked_again() if again else built
 
     def read(
         self, text: str, *, held: bool, alternatives: Mapping[str, float] | None = None
@@ -282,9 +301,17 @@ class Question:
             "repeat": self.repeat,
             **({"hint": self.hint} if self.hint else {}),
             **({} if self.design.readout == "generate" else {"readout": self.design.readout}),
+            **_told_of(self.design.prompt),
             **({"label": self.label} if self.label is not None else {}),
             **({"order_seed": self.order_seed} if self.order_seed is not None else {}),
         }
+
+
+def _told_of(prompt: Wording) -> dict[str, str]:
+    """Say whose words ask, where they are not the protocol's."""
+    if isinstance(prompt, str):
+        return {} if prompt == "protocol" else {"words": prompt}
+    return {"words": prompt.name, "sha256": prompt.sha256}
 
 
 _cached: dict[tuple[int, Stimulus | None, str, str | None], tuple[Design, Prompt]] = {}

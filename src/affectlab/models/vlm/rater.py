@@ -41,6 +41,7 @@ from affectlab.models.vlm.asking import (
     plan_of,
     rater_of,
     run_now,
+    to_ask_again,
     unclear_said,
     warn_of_others,
     with_address,
@@ -99,7 +100,8 @@ def split(
         record = ledger.get(question.key)
         if record is not None:
             judged = judge(question, record)
-            if judged.outcome not in wanted and not record.of_account:
+            again = record.of_account or to_ask_again(question, record, judged)
+            if judged.outcome not in wanted and not again:
                 kept[question.key] = (record, judged)
                 continue
         todo[question.key] = question
@@ -310,6 +312,7 @@ async def _ask(
         left=came.left,
         spent=came.spent,
         notes=(*unclear, *notes, *came.notes),
+        earlier={entry.question.key: ledger.earlier(entry.question.key) for entry in entries},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -75,6 +76,8 @@ class VlmRun:
     """What a reader should know, in sentences."""
     others: tuple[str, ...] = ()
     """Sentences about other models that answered than the one that was asked."""
+    earlier: Mapping[str, Sequence[Record]] = field(default_factory=dict, repr=False)
+    """Answers that could not be read, of questions that were asked again for it, by key."""
 
     @property
     def n_answered(self) -> int:
@@ -99,24 +102,37 @@ class VlmRun:
     @property
     def usage(self) -> Usage:
         """Tokens of all answers; kinds that no provider spoke of are None."""
-        return total_usage(entry.record.usage for entry in self._paid())
+        return total_usage(record.usage for record in self._paid())
 
     @property
     def n_uncounted(self) -> int:
         """Attempts of which the provider did not say what they took."""
-        return sum(entry.record.n_unbilled for entry in self._paid())
+        return sum(record.n_unbilled for record in self._paid())
 
     @property
     def cost(self) -> float | None:
         """Dollars of all answers whose tokens are known; None when prices are not."""
         if self.prices is None:
             return None
-        costs = [self.prices.cost(entry.record.usage) for entry in self._paid()]
+        costs = [self.prices.cost(record.usage) for record in self._paid()]
         return sum(cost for cost in costs if cost is not None)
 
-    def _paid(self) -> list[Entry]:
+    @property
+    def asks(self) -> dict[int, int]:
+        """Number of questions by how often they were asked for an answer that can be read."""
+        counts = Counter(entry.record.ask for entry in self._once())
+        return dict(sorted(counts.items()))
+
+    def _once(self) -> list[Entry]:
         """Each question once: two stimuli with one content share an answer."""
         return list({entry.question.key: entry for entry in self.entries}.values())
+
+    def _paid(self) -> list[Record]:
+        """All answers of each question."""
+        return [record for entry in self._once() for record in self._asked(entry)]
+
+    def _asked(self, entry: Entry) -> list[Record]:
+        return [*self.earlier.get(entry.question.key, ()), entry.record]
 
     @property
     def ratings(self) -> Ratings:
@@ -159,7 +175,8 @@ class VlmRun:
 
     def _row(self, entry: Entry, rater: Mapping[str, Any]) -> dict[str, Any]:
         question, record, read = entry.question, entry.record, entry.judged.read
-        cost = None if self.prices is None else self.prices.cost(record.usage)
+        usage = total_usage(one.usage for one in self._asked(entry))
+        cost = None if self.prices is None else self.prices.cost(usage)
         return {
             "stimulus": question.stimulus,
             "rater": rater["rater"],
@@ -172,15 +189,16 @@ class VlmRun:
             "outcome": entry.judged.outcome,
             "problem": problem_of(record, entry.judged) or None,
             "retries": record.retries,
+            "asks": record.ask,
             "text": record.text,
             "reasons": json.dumps(dict(read.reasons), ensure_ascii=False) if read.reasons else None,
             "repairs": ", ".join(read.repairs) or None,
             "stop_reason": record.stop_reason or None,
             "http_status": record.http_status,
-            "input_tokens": record.usage.input,
-            "cached_tokens": record.usage.cached,
-            "output_tokens": record.usage.output,
-            "reasoning_tokens": record.usage.reasoning,
+            "input_tokens": usage.input,
+            "cached_tokens": usage.cached,
+            "output_tokens": usage.output,
+            "reasoning_tokens": usage.reasoning,
             "cost": cost,
             "seconds": record.seconds,
             "served": record.served or None,
@@ -199,6 +217,12 @@ class VlmRun:
                 0,
                 f"stopped: {self.halt.reason}{budget}; {rest} not asked, and the same command "
                 "goes on from there",
+            )
+        again = {asks: n for asks, n in self.asks.items() if asks > 1}
+        if again:
+            told.append(
+                f"{plural(sum(again.values()), 'question was', 'questions were')} asked more than "
+                f"once for an answer that can be read, {max(again)} times at most"
             )
         silent = sum(
             entry.judged.outcome == "ok" and not entry.judged.read.rows for entry in self.entries
@@ -235,14 +259,14 @@ def _schema() -> dict[str, Any]:
         *("problem", "text", "reasons", "repairs", "stop_reason", "served", "at"),
     )
     whole = (
-        *("repeat", "retries", "http_status", "input_tokens", "cached_tokens", "output_tokens"),
+        *("repeat", "retries", "asks", "http_status", "input_tokens", "cached_tokens", "output_tokens"),
         "reasoning_tokens",
     )
     kinds: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(whole, pl.Int64)
     kinds |= {"cost": pl.Float64, "seconds": pl.Float64, "kept": pl.Boolean}
     order = (
         *("stimulus", "rater", "prompt", "control", "repeat", "label", "hint", "prompt_version"),
-        *("outcome", "problem", "retries", "text", "reasons", "repairs", "stop_reason"),
+        *("outcome", "problem", "retries", "asks", "text", "reasons", "repairs", "stop_reason"),
         *("http_status", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"),
         *("cost", "seconds", "served", "at", "kept"),
     )
@@ -256,7 +280,7 @@ _SCHEMA = _schema()
 
 _OWN = (
     *("stimulus", "rater", "label", "value", "text", "outcome", "trial", "trial_kind"),
-    *("retries", "hint"),
+    *("retries", "asks", "hint"),
 )
 
 
@@ -299,6 +323,8 @@ def ratings_of(run: VlmRun) -> Ratings:
         columns["trial_kind"] = [row["trial_kind"] for row in rows]
     if any(row["retries"] for row in rows):
         columns["retries"] = [row["retries"] for row in rows]
+    if any(row["asks"] > 1 for row in rows):
+        columns["asks"] = [row["asks"] for row in rows]
     if any(row["hint"] for row in rows):
         columns["hint"] = [row["hint"] for row in rows]
     beside = dict.fromkeys(name for row in rows for name in row if name not in _OWN)
@@ -338,6 +364,7 @@ def _rows(entry: Entry, rater: str) -> list[dict[str, Any]]:
         "trial": question.repeat,
         "trial_kind": "main" if question.repeat == 1 else "repeat",
         "retries": entry.record.retries,
+        "asks": entry.record.ask,
         "hint": question.hint or None,
     }
     if entry.judged.outcome == "ok":

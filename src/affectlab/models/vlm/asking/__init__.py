@@ -32,6 +32,7 @@ from affectlab.models.vlm.asking.outcomes import (
     Judged as Judged,
     judge as judge,
     problem_of as problem_of,
+    to_ask_again as to_ask_again,
 )
 from affectlab.models.vlm.asking.plan import Plan as Plan, plan_of as plan_of
 from affectlab.models.vlm.asking.provider import (

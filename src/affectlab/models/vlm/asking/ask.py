@@ -16,7 +16,14 @@ from affectlab.models.vlm.asking.budget import Charge, Estimator, Purse, Usage
 from affectlab.models.vlm.asking.event_loop import Interrupt, interruptible
 from affectlab.models.vlm.asking.ledger import Ledger, Record
 from affectlab.models.vlm.asking.limits import Halt, Pace, Patience, pause
-from affectlab.models.vlm.asking.outcomes import Askable, Judged, judge, problem_of
+from affectlab.models.vlm.asking.outcomes import (
+    Askable,
+    Judged,
+    asked_before,
+    judge,
+    problem_of,
+    to_ask_again,
+)
 from affectlab.models.vlm.asking.provider import NO_LOGPROBS, Provider, Reply
 from affectlab.models.vlm.asking.settings import Retrying
 from affectlab.models.vlm.prompts import Prompt, ShownBeforeError
@@ -127,22 +134,47 @@ class Asker:
                 raise
 
     async def _one(self, question: Askable) -> None:
-        try:
-            prompt = await asyncio.to_thread(question.prompt)
-        except ShownBeforeError as error:
-            self.shown_before.append(str(error))
-            self._done += 1
-            return
-        except InputError as error:
-            if not self._skip_broken:
-                raise
-            self.broken.append(str(error))
-            self._done += 1
-            return
+        """Ask until an answer can be read, as often as the question says at most."""
+        asked, last = asked_before(question, self._ledger.get(question.key)), None
+        while last is None or to_ask_again(question, *last):
+            if last is not None and self.halt is not None:
+                # The next run goes on with it.
+                return
+            try:
+                prompt = await asyncio.to_thread(question.prompt, again=asked > 0)
+            except ShownBeforeError as error:
+                self.shown_before.append(str(error))
+                self._done += 1
+                return
+            except InputError as error:
+                if not self._skip_broken:
+                    raise
+                self.broken.append(str(error))
+                self._done += 1
+                return
+            asked += 1
+            last = await self._asked(question, prompt, asked)
+            if last is None:
+                return
+        written, judged = self.answers[question.key] = last
+        self._done += 1
+        self._usable += OUTCOMES[written.outcome].usable
+        halt = self._patience.told(written, problem_of(written, judged))
+        if written.unreadable == NO_LOGPROBS:
+            # All others would be paid for as well, and bring nothing.
+            halt = Halt("failures", NO_LOGPROBS)
+        if halt is not None:
+            self.stop(halt)
+        self._tell()
+
+    async def _asked(
+        self, question: Askable, prompt: Prompt, ask: int
+    ) -> tuple[Record, Judged] | None:
+        """Ask once, and write down what came; None when nobody was asked."""
         begun = datetime.now(UTC).isoformat(timespec="seconds")
         reply, charged, unbilled, attempts, ended = await self._attempts(question, prompt)
         if reply is None:
-            return
+            return None
         found = reply.failure
         record = Record(
             key=question.key,
@@ -156,6 +188,7 @@ class Asker:
             unreadable=found.unreadable if found else "",
             http_status=found.http_status if found else None,
             retries=attempts - 1,
+            ask=ask,
             usage=reply.usage,
             charged=charged,
             n_unbilled=unbilled,
@@ -171,16 +204,7 @@ class Asker:
         written = self._ledger.add(replace(record, outcome=judged.outcome))
         if ended is not None:
             raise ended
-        self.answers[question.key] = (written, judged)
-        self._done += 1
-        self._usable += OUTCOMES[written.outcome].usable
-        halt = self._patience.told(written, problem_of(written, judged))
-        if written.unreadable == NO_LOGPROBS:
-            # All others would be paid for as well, and bring nothing.
-            halt = Halt("failures", NO_LOGPROBS)
-        if halt is not None:
-            self.stop(halt)
-        self._tell()
+        return written, judged
 
     def _told(self, question: Askable) -> dict[str, Any]:
         """Say what was asked, and of whom, for readers of the ledger."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +55,8 @@ class Record:
     """What is wrong with a reply that arrived and could not be taken apart."""
     http_status: int | None = None
     retries: int = 0
+    ask: int = 1
+    """Which asking this was: answers that cannot be read may be asked for again."""
     usage: Usage = field(default_factory=Usage)
     charged: Charge = field(default_factory=Charge)
     """What counts against the budget, estimates for attempts that got no answer included."""
@@ -84,6 +86,7 @@ class Record:
             "unreadable": self.unreadable,
             "http_status": self.http_status,
             "retries": self.retries,
+            "ask": self.ask - 1 and self.ask,
             "usage": self.usage.as_dict(),
             "charged": [self.charged.requests, self.charged.tokens, self.charged.usd],
             "n_unbilled": self.n_unbilled,
@@ -155,6 +158,7 @@ _KINDS: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(("unreadable", "served", "at"), _is_text),
     "http_status": lambda value: value is None or (isinstance(value, int) and 100 <= value <= 599),
     "retries": _is_count,
+    "ask": _is_count,
     "n_unbilled": _is_count,
     "seconds": _is_number,
 }
@@ -198,6 +202,8 @@ class Ledger:
             raise InputError(f"{self.folder} is a file; expected a folder for the ledger")
         self._secrets = secrets or Secrets()
         self._records: dict[str, Record] = {}
+        self._earlier: dict[str, list[Record]] = {}
+        """Answers before the last one, of questions that were asked again."""
         self._spent: list[tuple[Usage, Charge]] = []
         self._took: dict[Any, list[Any]] = {}
         """Answers of each model that were counted, with their tokens and dollars."""
@@ -245,6 +251,10 @@ class Ledger:
         )
 
     def _count(self, record: Record) -> None:
+        before = self._records.get(record.key)
+        earlier = self._earlier.pop(record.key, [])
+        if record.ask > 1 and before is not None:
+            self._earlier[record.key] = [*earlier, before]
         self._records[record.key] = record
         self._spent.append((record.usage, record.charged))
         if record.usage.known and not record.retries:
@@ -260,6 +270,10 @@ class Ledger:
     def get(self, key: str) -> Record | None:
         """Give what came of a question; None where it was not asked."""
         return self._records.get(key)
+
+    def earlier(self, key: str) -> Sequence[Record]:
+        """Give the answers before the last one, where a question was asked again."""
+        return self._earlier.get(key, ())
 
     def of_model(self, model: str) -> list[Record]:
         """Give all that a model was asked, in whatever run."""

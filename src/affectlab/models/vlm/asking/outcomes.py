@@ -15,8 +15,10 @@ from affectlab.models.vlm.prompts import Prompt, Read
 __all__ = [
     "Askable",
     "Judged",
+    "asked_before",
     "judge",
     "problem_of",
+    "to_ask_again",
 ]
 
 # What can be asked of a model: a prompt, where its answer is filed, and how it is read.
@@ -32,8 +34,12 @@ class Askable(Protocol):
     def key(self) -> str:
         """Names the question by all that decides about its answer."""
 
-    def prompt(self) -> Prompt:
-        """Build what is sent; raises InputError when a picture cannot be used."""
+    @property
+    def most_asks(self) -> int:
+        """Times that it is asked at most until its answer can be read."""
+
+    def prompt(self, *, again: bool = False) -> Prompt:
+        """Build what is sent, at first or again; raises InputError when a picture cannot be used."""
 
     def told(self) -> dict[str, Any]:
         """Say what was asked, for readers of the ledger."""
@@ -51,6 +57,15 @@ class Judged:
 
     outcome: str
     read: Read
+
+
+_FINAL = frozenset({"ok", "transport", "rejected"})
+"""Outcomes after which nobody is asked again for an answer that can be read."""
+
+
+def to_ask_again(question: Askable, record: Record, judged: Judged) -> bool:
+    """Whether an answer that cannot be read is to be asked for once more."""
+    return judged.outcome not in _FINAL and record.ask < question.most_asks
 
 
 def judge(question: Askable, record: Record) -> Judged:
@@ -80,6 +95,16 @@ def judge(question: Askable, record: Record) -> Judged:
         )
     )
     return Judged(outcome, read)
+
+
+def asked_before(question: Askable, record: Record | None) -> int:
+    """Say how often a question was asked in vain, where an earlier run stopped before its end."""
+    if record is None:
+        return 0
+    if record.outcome == "transport":
+        # This asking got no answer.
+        return record.ask - 1
+    return record.ask if to_ask_again(question, record, judge(question, record)) else 0
 
 
 def problem_of(record: Record, judged: Judged) -> str:

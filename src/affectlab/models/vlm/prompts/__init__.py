@@ -5,6 +5,7 @@ from affectlab.models.vlm.prompts.examples import (
     ShownBeforeError as ShownBeforeError,
     read_examples as read_examples,
 )
+from affectlab.models.vlm.prompts.form import Style as Style, Wording as Wording
 from affectlab.models.vlm.prompts.images import (
     ImageLimits as ImageLimits,
     ImagePart as ImagePart,
@@ -13,8 +14,11 @@ from affectlab.models.vlm.prompts.images import (
 from affectlab.models.vlm.prompts.json_objects import LONGEST as LONGEST
 from affectlab.models.vlm.prompts.prompt import (
     Prompt as Prompt,
-    Style as Style,
     build_prompt as build_prompt,
+)
+from affectlab.models.vlm.prompts.published import (
+    PublishedPrompt as PublishedPrompt,
+    read_prompt_file as read_prompt_file,
 )
 from affectlab.models.vlm.prompts.reading import (
     Read as Read,
@@ -26,6 +30,7 @@ from affectlab.models.vlm.prompts.schema import (
     answer_schema as answer_schema,
     strict_schema as strict_schema,
 )
+from affectlab.models.vlm.prompts.sounds import SoundPart as SoundPart, sound_part as sound_part
 from affectlab.models.vlm.prompts.stimulus import (
     Option as Option,
     Stimulus as Stimulus,

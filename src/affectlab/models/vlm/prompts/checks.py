@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.models.vlm.prompts.form import Asked
+from affectlab.models.vlm.prompts.form import Asked, Dimension
 
 __all__ = [
     "MOST_ERRORS",
@@ -46,6 +46,7 @@ class Checked:
     """Of the labels asked for; of the label "" for a question about the whole."""
     reasons: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    dimensions: dict[str, float] = field(default_factory=dict)
     entries: list[dict[str, str]] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -132,6 +133,9 @@ def label_of(asked: Asked, name: object, result: Checked) -> str | None:
     if len(name) > _LONGEST_NAME:
         result.errors.append(f"label {shown_value(name)} is not known")
         return None
+    if asked.pairs is not None or asked.published is not None:
+        # A label with its group before it, whatever the group is.
+        name = name.rpartition("|")[2]
     folded = name.strip().casefold()
     option = next((one for one in options if one.casefold() == folded), None)
     try:
@@ -204,9 +208,13 @@ def checked(asked: Asked, found: Mapping[str, Any], twice: tuple[str, ...]) -> C
 def _labels(asked: Asked, found: Mapping[str, Any], result: Checked) -> None:
     """Read a value for each label."""
     given: dict[str, Value] = {}
+    dimensions = {one.name: one for one in asked.dimensions}
     for key, one in found.items():
         if len(result.errors) >= MOST_ERRORS:
             return
+        if key in dimensions:
+            _dimension(dimensions[key], one, result)
+            continue
         label = label_of(asked, key, result)
         if label is None:
             continue
@@ -227,12 +235,36 @@ def _labels(asked: Asked, found: Mapping[str, Any], result: Checked) -> None:
         result.errors.append(
             f"label {result.left_out[0]!r}{others} is missing; expected a value for every label"
         )
+    result.errors += [
+        f"{name!r} is missing" for name in dimensions if name not in {*result.dimensions, *found}
+    ]
+    if asked.pairs is not None:
+        if len(given) != asked.pairs:
+            result.rules.append(f"{len(given)} pairs; expected exactly {asked.pairs}")
+        result.rules += [f"label {label!r} has 0" for label, one in given.items() if not one]
     for label, reason in result.reasons.items():
-        if not reason and result.values[label]:
+        if not reason and result.values.get(label, 0):
             result.rules.append(f"label {label!r}: the reason is empty")
     result.reasons = {label: reason for label, reason in result.reasons.items() if reason}
     named = {label: value for label, value in result.values.items() if label in known}
     result.answer = result.values if asked.left_out != "not rated" else named
+
+
+def _dimension(dimension: Dimension, one: Any, result: Checked) -> None:
+    """Read what is said of a dimension, on its own scale."""
+    parts = parts_of(one, ("reason", "value"), dimension.name, result)
+    if parts is None:
+        return
+    value = _number(parts["value"], result)
+    if value is None or not value.is_integer() or not dimension.low <= value <= dimension.high:
+        result.errors.append(
+            f"{dimension.name}: {shown_value(parts['value'])} is not an answer; expected a whole "
+            f"number from {dimension.low} to {dimension.high}"
+        )
+        return
+    result.dimensions[dimension.name] = value
+    if reason := text_of(parts["reason"], f"{dimension.name}: reason", result):
+        result.reasons[dimension.name] = reason
 
 
 def _rated(asked: Asked, label: str, one: Any, result: Checked) -> Value:

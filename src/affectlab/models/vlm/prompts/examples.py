@@ -12,10 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.toml import read_toml
+from affectlab.core.words import joined
 from affectlab.models.vlm.prompts.checks import checked
 from affectlab.models.vlm.prompts.form import Asked
 from affectlab.models.vlm.prompts.images import ImageLimits, ImagePart, image_part
-from affectlab.models.vlm.prompts.stimulus import Option, Stimulus, check_stimulus, shown_parts
+from affectlab.models.vlm.prompts.stimulus import Option, Part, Stimulus, check_stimulus, shown_parts
 from affectlab.models.vlm.prompts.wording import question_words
 from affectlab.protocols import Protocol
 
@@ -56,6 +57,9 @@ class Example:
     """Reason for each value above 0 or choice; of the label "" for one value."""
     label: str | None = None
     """The label asked about, for protocols that ask about one at a time."""
+    dimensions: Mapping[str, float] = field(default_factory=dict)
+    """Value of each dimension that a described prompt asks for beside the labels; their reasons
+    are among those of the labels."""
     name: str = ""
     """How errors call it; it is in no prompt."""
 
@@ -101,6 +105,9 @@ def check_examples(asked: Asked, examples: Sequence[Example]) -> None:
             raise InputError(f"{where} shows nothing; expected a picture, a text or a description")
         about = _about(asked, example, where)
         problems = about.protocol.check(example.answer)
+        if set(example.dimensions) != {one.name for one in asked.dimensions}:
+            wanted = joined([one.name for one in asked.dimensions]) or "none"
+            problems = [f"dimensions: expected values of {wanted}"]
         if about.label is not None and not problems:
             named = {about.names.name_of(label) for label in example.answer}
             if named != {about.label}:
@@ -130,9 +137,9 @@ def _about(asked: Asked, example: Example, where: str) -> Asked:
     return asked.about(label)
 
 
-def example_parts(asked: Asked, examples: Sequence[Example]) -> list[str | ImagePart]:
+def example_parts(asked: Asked, examples: Sequence[Example]) -> list[Part]:
     """Give the parts of a prompt that show solved examples, in the form the answer is to have."""
-    parts: list[str | ImagePart] = []
+    parts: list[Part] = []
     for number, example in enumerate(examples, start=1):
         title = f"Example {number}:"
         about = asked
@@ -192,12 +199,15 @@ def _as_asked(asked: Asked, example: Example, where: str) -> dict[str, Any]:
         written = _written(asked, value)
         one = {"reason": reasons.get(label, ""), "value": written}
         found[key] = one if asked.reasons else written
+    for name, value in example.dimensions.items():
+        found[name] = {"reason": example.reasons.get(name, ""), "value": value}
     return found
 
 
 def _reasons(asked: Asked, example: Example, where: str) -> dict[str, str]:
     try:
-        return {_named(asked, name): text for name, text in example.reasons.items()}
+        beside = example.dimensions
+        return {_named(asked, k): v for k, v in example.reasons.items() if k not in beside}
     except InputError as error:
         raise InputError(f"{where}: reasons: {error}") from None
 
@@ -241,6 +251,7 @@ class _One(_Table):
     reason: str = ""
     reasons: dict[str, str] = Field(default_factory=dict)
     label: str | None = None
+    dimensions: dict[str, int] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _fits(self) -> _One:
@@ -266,7 +277,7 @@ def read_examples(
     path
         A TOML file, or a folder with ``examples.toml``. Each ``[[examples]]`` has an ``answer`` as
         the protocol takes it, what it shows (``image``, ``images``, ``text``, ``options`` or
-        ``described``), and where they belong ``reason`` or ``reasons`` and ``label``. Pictures are
+        ``described``), and where they belong ``reason`` or ``reasons``, ``label`` and ``dimensions``. Pictures are
         found relative to the file.
     protocol
         What the examples must answer.
@@ -309,6 +320,7 @@ def read_examples(
                 described=one.described,
                 reasons={"": one.reason} if one.reason else one.reasons,
                 label=one.label,
+                dimensions=one.dimensions,
                 name=where,
             )
         )

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.models.vlm.prompts.published import PublishedPrompt
 from affectlab.protocols import Protocol, Question
 from affectlab.taxonomy import Taxonomy
 
-if TYPE_CHECKING:
-    pass
-
-
 __all__ = [
+    "DIMENSIONS",
+    "PAIRS",
     "Asked",
+    "Dimension",
     "Form",
     "LeaveOneOut",
+    "Style",
+    "Wording",
     "drawn_order",
     "drawn_sides",
     "plan_asked",
@@ -73,6 +75,32 @@ def drawn_sides(seed: int | None) -> bool:
     return seed is not None and bool(_generator(seed, _SIDES).integers(2))
 
 
+Style = Literal["zero-shot", "multi-shot"]
+Wording = Literal["protocol", "described"] | PublishedPrompt
+"""Whose words ask: the protocol's; the way that EmoNet-Face describes; or a published prompt."""
+PAIRS = 25
+"""Labels that a described prompt wants values of."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A dimension that is rated beside the labels, on a scale of its own."""
+
+    name: str
+    low: int
+    high: int
+    ends: tuple[str, str]
+    """What the ends mean."""
+
+
+DIMENSIONS = (
+    Dimension("arousal", 0, 7, ("as calm as in deep sleep", "as stirred up as can be")),
+    Dimension("valence", -3, 3, ("very unpleasant", "very pleasant")),
+    Dimension("dominance", -3, 3, ("at the mercy of others", "in full control")),
+    Dimension("emotional_vulnerability", 0, 5, ("closed and guarded", "open and unprotected")),
+)
+"""Dimensions and scales of EmoNet-Face's multi-shot prompt."""
+
 LeaveOneOut = Literal["not rated", "zero", "error"]
 Form = Literal["labels", "one", "choices", "entries"]
 
@@ -96,6 +124,10 @@ class Asked:
     reasons: bool
     structured: bool
     swapped: bool
+    pairs: int | None = None
+    """Labels that need a value above 0, all others being 0."""
+    dimensions: tuple[Dimension, ...] = ()
+    published: PublishedPrompt | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -195,6 +227,8 @@ def plan_asked(
     left_out: Literal["not rated", "zero"] | None,
     reasons: bool,
     structured: bool,
+    prompt: Wording = "protocol",
+    style: Style = "zero-shot",
 ) -> Asked:
     """Work out what a prompt asks for.
 
@@ -217,17 +251,54 @@ def plan_asked(
         questions = tuple(one for one in questions if one.label == wanted)
     labels = tuple(one.label for one in questions if one.label is not None)
     each = protocol.answer == "ratings" and protocol.asks.per_trial == "all"
+    pairs, dimensions = None, ()
+    if prompt == "described":
+        refused = at_most is not None and style == "zero-shot"
+        refused |= left_out == "not rated" or structured
+        _check_described(protocol, each, len(labels), refused)
+        if style == "multi-shot":
+            at_most, reasons, dimensions = at_most or _MOST_EVIDENT, True, DIMENSIONS
+        else:
+            pairs = PAIRS
+        left_out = "zero"
+    keys = _keys(protocol.labels(), labels, structured) if each else ()
     return Asked(
         protocol=_limited(protocol, at_most, len(labels), each),
         questions=questions,
-        keys=_keys(protocol.labels(), labels, structured) if each else (),
+        keys=tuple(map(_with_group, questions)) if pairs else keys,
         label=wanted,
         left_out=_left_out(protocol, left_out, at_most, each),
         at_most=at_most,
         reasons=reasons,
         structured=structured,
         swapped=protocol.input.swap_sides and drawn_sides(order_seed),
+        pairs=pairs,
+        dimensions=dimensions,
+        published=prompt if isinstance(prompt, PublishedPrompt) else None,
     )
+
+
+_MOST_EVIDENT = 5
+"""Labels above 0 in EmoNet-Face's multi-shot prompt."""
+
+
+def _with_group(question: Question) -> str:
+    """Name a label with its group before it, as EmoNet-Face's zero-shot prompt does."""
+    return "|".join((*question.groups, str(question.label)))
+
+
+def _check_described(protocol: Protocol, each: bool, n_labels: int, refused: bool) -> None:
+    scale = protocol.scale
+    if not each or n_labels <= PAIRS or scale.low != 0 or scale.categories:
+        raise InputError(
+            f"prompt 'described' asks for {PAIRS} of more labels, rated all at once from 0 on; "
+            f"protocol {protocol.name!r} does not; expected one such as intensity"
+        )
+    if refused:
+        raise InputError(
+            "prompt 'described' says itself which labels have a value; expected no at_most, "
+            "left_out or structured"
+        )
 
 
 def _label_asked(protocol: Protocol, label: str | None) -> str | None:

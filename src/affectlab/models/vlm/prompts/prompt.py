@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from affectlab.core.errors import InputError, unknown_name
@@ -16,17 +16,32 @@ from affectlab.models.vlm.prompts.examples import (
     example_parts,
     repeats_example,
 )
-from affectlab.models.vlm.prompts.form import Asked, LeaveOneOut, plan_asked
+from affectlab.models.vlm.prompts.form import Asked, LeaveOneOut, Style, Wording, plan_asked
 from affectlab.models.vlm.prompts.images import ImagePart
+from affectlab.models.vlm.prompts.published import Pieces, PublishedPrompt
 from affectlab.models.vlm.prompts.readout import Readout, answers_of
 from affectlab.models.vlm.prompts.schema import answer_schema
-from affectlab.models.vlm.prompts.stimulus import Stimulus, as_stimulus, check_stimulus, shown_parts
-from affectlab.models.vlm.prompts.wording import CLOSING, opening, system_text
+from affectlab.models.vlm.prompts.sounds import SoundPart
+from affectlab.models.vlm.prompts.stimulus import (
+    Part,
+    Stimulus,
+    as_stimulus,
+    check_stimulus,
+    shown_counts,
+    shown_parts,
+)
+from affectlab.models.vlm.prompts.wording import (
+    CLOSING,
+    again_words,
+    opening,
+    question_words,
+    system_text,
+    value_words,
+)
 from affectlab.protocols import Protocol
 
 __all__ = [
     "Prompt",
-    "Style",
     "build_prompt",
     "hint_sentence",
     "hinted_label",
@@ -71,7 +86,6 @@ def hint_sentence(label: str, what: str = "picture") -> str:
     )
 
 
-Style = Literal["zero-shot", "multi-shot"]
 _MAKE = 1
 """Raised whenever the same arguments make another prompt."""
 
@@ -85,8 +99,8 @@ class Prompt:
 
     system: str
     """What people read before the first trial."""
-    parts: tuple[str | ImagePart, ...]
-    """Texts and pictures of the one message that follows, in order."""
+    parts: tuple[Part, ...]
+    """Texts, pictures and sounds of the one message that follows, in order."""
     schema: dict[str, Any] = field(repr=False)
     """JSON schema of the answer (a subset of draft 2020-12 that providers know)."""
     labels: tuple[str, ...]
@@ -103,7 +117,7 @@ class Prompt:
     hint, and which label is asked about. Tables name prompts by it."""
     style: Style
     shown: str
-    """SHA-256 of the stimulus; for one picture that of its file; "" where nothing is shown."""
+    """SHA-256 of the stimulus; for one picture or sound that of its file; "" for nothing."""
     label: str | None = None
     """The label asked about, where a trial asks about one."""
     hint: str = ""
@@ -120,20 +134,30 @@ class Prompt:
     readout: Readout = "generate"
     answers: Mapping[str, float] = field(default_factory=dict, repr=False)
     """Value of each sign, where an answer is one."""
+    prompt: Wording = "protocol"
+    """Whose words these are."""
+    again: str = field(default="", repr=False)
+    """What stands behind it when it is asked again."""
 
     @property
     def text(self) -> str:
-        """All texts, with a mark in place of each picture; for people to read."""
-        shown = [
-            part if isinstance(part, str) else f"[picture, {part.width} x {part.height}]"
-            for part in self.parts
-        ]
-        return "\n\n".join([self.system, *shown])
+        """All texts, with a mark in place of each picture and sound; for people to read."""
+        return "\n\n".join([*([self.system] if self.system else []), *map(_said, self.parts)])
+
+    def asked_again(self) -> Prompt:
+        """Give the prompt for the second asking and those after it."""
+        return replace(self, parts=_joined([*self.parts, self.again])) if self.again else self
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
         """All pictures, those of examples first."""
         return tuple(part for part in self.parts if isinstance(part, ImagePart))
+
+
+def _said(part: Part) -> str:
+    if isinstance(part, ImagePart):
+        return f"[picture, {part.width} x {part.height}]"
+    return f"[sound, {part.seconds:,.1f} seconds]" if isinstance(part, SoundPart) else part
 
 
 def build_prompt(
@@ -150,6 +174,7 @@ def build_prompt(
     structured: bool = False,
     label: str | None = None,
     readout: Readout = "generate",
+    prompt: Wording = "protocol",
 ) -> Prompt:
     """Put a protocol's question to a model, in the words that people read.
 
@@ -189,6 +214,11 @@ def build_prompt(
     readout
         How the answer will be read: from a JSON object; from one letter, ``"choice"``; or from the
         probabilities of its first token, ``"logprob"``. The last two ask for one sign.
+    prompt
+        Whose words ask: ``"protocol"``; ``"described"``, in our words the way in which EmoNet-Face
+        asked (zero-shot: exactly 25 pairs of a key with group and label and a number above 0;
+        multi-shot: five labels at most, four dimensions, and a reason with each value); or a
+        prompt that :func:`read_prompt_file` has read, which is sent as it is.
 
     Raises
     ------
@@ -219,6 +249,8 @@ def build_prompt(
         raise InputError(
             f"readout {readout!r} asks for one sign; expected no reasons, schema or solved examples"
         )
+    if prompt == "described" and readout != "generate":
+        raise InputError(f"prompt 'described' asks for numbers; expected no readout {readout!r}")
     stimulus = as_stimulus(image)
     asked = plan_asked(
         protocol,
@@ -228,7 +260,12 @@ def build_prompt(
         left_out=left_out,
         reasons=reasons,
         structured=structured,
+        prompt=prompt,
+        style=style,
     )
+    if asked.published is not None:
+        alone = not (examples or hint or at_most or reasons or structured)
+        _check_published(asked, asked.published, readout, alone)
     check_stimulus(asked.protocol, stimulus, "stimulus")
     check_examples(asked, examples)
     repeated = repeats_example(examples, stimulus)
@@ -237,80 +274,152 @@ def build_prompt(
             f"example {repeated} shows the stimulus itself; expected examples that are not rated"
         )
     hinted = hinted_label(protocol, asked.labels, hint)
-    schema = answer_schema(asked)
-    system = system_text(asked)
-    head = [opening(asked, readout), *example_parts(asked, examples)]
-    foot = ([hint_sentence(hinted, asked.noun)] if hinted else []) + [CLOSING[readout]]
-    shown = shown_parts(stimulus, swapped=asked.swapped)
-    blank = shown_parts(stimulus, swapped=False, blank=True)
-    version = _hash(system, head, blank, foot, schema, asked.swapped)
+    noun = "sound" if stimulus.sounds else asked.noun
+    published = asked.published
+    if published is None:
+        system, schema = system_text(asked), answer_schema(asked)
+        head = [opening(asked, readout), *example_parts(asked, examples)]
+        foot = ([hint_sentence(hinted, noun)] if hinted else []) + [CLOSING[readout]]
+        blank = shown_parts(stimulus, swapped=False, blank=True)
+        parts = _joined([*head, *shown_parts(stimulus, swapped=asked.swapped), *foot])
+        again = again_words(asked)
+    else:
+        system, schema, head, foot = "", {}, [], []
+        blank = published_parts(asked, published.pieces, stimulus, blank=True)
+        parts = tuple(published_parts(asked, published.pieces, stimulus))
+        again = "".join(one for one in published.again if isinstance(one, str))
+    # What a protocol's own words say of a second asking is no part of what was asked first.
+    more = () if prompt == "protocol" else (again, "" if published is None else published.sha256)
+    version = _hash(system, [*head, *blank, *foot], schema, asked.swapped, more)
     return Prompt(
         system=system,
-        parts=_joined([*head, *shown, *foot]),
+        parts=parts,
         schema=schema,
         labels=asked.labels,
         keys=asked.keys,
         protocol=protocol.name,
         version=version,
-        design=_design(asked, examples, blank, readout),
+        design=_design(asked, examples, stimulus, readout, more),
         style=style,
         shown=stimulus.shown,
         label=asked.label,
         hint=hinted,
         order_seed=order_seed,
         swapped=asked.swapped,
-        at_most=at_most,
+        at_most=asked.at_most,
         left_out=asked.left_out,
-        reasons=reasons,
+        reasons=asked.reasons,
         structured=structured,
         n_examples=len(examples),
         readout=readout,
         answers={} if readout == "generate" else answers_of(asked, readout),
+        prompt=prompt,
+        again=again,
     )
+
+
+def _check_published(asked: Asked, prompt: PublishedPrompt, readout: Readout, alone: bool) -> None:
+    """Refuse what cannot be said in the words of others."""
+    protocol, where = asked.protocol, f"prompt {prompt.name}"
+    if not alone or readout == "choice":
+        raise InputError(
+            f"{where} is sent as it was published; expected no examples, hints, at_most, reasons, "
+            "structured or readout=choice"
+        )
+    n_pictures, n_texts, n_options = shown_counts(protocol)
+    if protocol.answer == "entries" or n_options:
+        raise InputError(
+            f"{where}: protocol {protocol.name!r} wants texts or a choice of two, which are read "
+            "in its own words only; expected another protocol"
+        )
+    of_one = prompt.places & {"label", "definition", "words"}
+    if bool(of_one) != (asked.label is not None):
+        raise InputError(
+            f"{where} has {'' if of_one else 'no '}{{label}}; expected a protocol that asks about "
+            f"{'one label at a time' if of_one else 'all labels at once'}, unlike {protocol.name!r}"
+        )
+    lacking = prompt.places & ({"image"} if not n_pictures else set())
+    lacking |= prompt.places & ({"text", "caption"} if not n_texts else set())
+    if lacking:
+        raise InputError(
+            f"{where} has {{{min(lacking)}}}; protocol {protocol.name!r} shows {protocol.stimulus}"
+        )
+
+
+def published_parts(
+    asked: Asked, pieces: Pieces, stimulus: Stimulus, *, blank: bool = False
+) -> list[Part]:
+    """Put a question into a published prompt; what has no place in it comes last."""
+    question = asked.questions[0]
+    said = {
+        "label": question.label or "",
+        "definition": question.definition,
+        "words": ", ".join(question.words),
+        "labels": ", ".join(asked.labels),
+        "question": question_words(asked),
+        "scale": value_words(asked),
+        "file_name": "stimulus",
+    }
+    media = shown_parts(
+        replace(stimulus, texts=(), options=()), swapped=asked.swapped and not blank, blank=blank
+    )[1::2]
+    texts: list[Part] = ["<text>" if blank else text for text in stimulus.texts]
+    shown = dict.fromkeys(("image", "audio"), media) | dict.fromkeys(("text", "caption"), texts)
+    parts: list[Part] = []
+    for piece in pieces:
+        name = "" if isinstance(piece, str) else piece.name
+        parts += [piece] if isinstance(piece, str) else shown.get(name, [said.get(name, "")])
+    places = {one.name for one in pieces if not isinstance(one, str)}
+    if not places & {"text", "caption"}:
+        parts += [part for text in texts for part in ("\n\n", text)]
+    if not places & {"image", "audio"}:
+        parts += media
+    return list(_joined(parts, ""))
 
 
 def _design(
     asked: Asked,
     examples: Sequence[Example],
-    blank: Sequence[str | ImagePart],
+    stimulus: Stimulus,
     readout: Readout,
+    more: Sequence[str],
 ) -> str:
     """Hash what does not change from one stimulus of a run to the next."""
     plain = asked.in_order()
+    if plain.published is not None:
+        parts = published_parts(plain, plain.published.pieces, stimulus, blank=True)
+        return _hash("", parts, {}, False, more)
+    blank = shown_parts(stimulus, swapped=False, blank=True)
     head = [opening(plain, readout), *example_parts(plain, examples)]
-    return _hash(system_text(plain), head, blank, [CLOSING[readout]], answer_schema(plain), False)
+    parts = [*head, *blank, CLOSING[readout]]
+    return _hash(system_text(plain), parts, answer_schema(plain), False, more)
 
 
 def _hash(
-    system: str,
-    head: Sequence[str | ImagePart],
-    blank: Sequence[str | ImagePart],
-    foot: Sequence[str],
-    schema: object,
-    swapped: bool,
+    system: str, parts: Sequence[Part], schema: object, swapped: bool, more: Sequence[str]
 ) -> str:
     content = {
         "make": _MAKE,
         "system": system,
         # By their source: the bytes that an encoder makes change with its version.
         "parts": [
-            part if isinstance(part, str) else [part.sha256, part.encoding]
-            for part in (*head, *blank, *foot)
+            part if isinstance(part, str) else [part.sha256, part.encoding] for part in parts
         ],
         "schema": schema,
         "swapped": swapped,
+        **({"more": list(more)} if more else {}),
     }
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _joined(parts: Sequence[str | ImagePart]) -> tuple[str | ImagePart, ...]:
+def _joined(parts: Sequence[Part], between: str = "\n\n") -> tuple[Part, ...]:
     """Put texts that follow each other into one."""
-    joined: list[str | ImagePart] = []
+    joined: list[Part] = []
     for part in parts:
         last = joined[-1] if joined else None
         if isinstance(part, str) and isinstance(last, str):
-            joined[-1] = f"{last}\n\n{part}"
+            joined[-1] = f"{last}{between}{part}"
         else:
             joined.append(part)
     return tuple(joined)

@@ -11,6 +11,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import percent
 from affectlab.models.vlm.prompts.checks import Checked, checked
 from affectlab.models.vlm.prompts.form import Asked, plan_asked
+from affectlab.models.vlm.prompts.free_answers import find_answer
 from affectlab.models.vlm.prompts.json_objects import find_object
 from affectlab.models.vlm.prompts.prompt import Prompt
 from affectlab.models.vlm.prompts.readout import LEAST_MASS
@@ -53,7 +54,7 @@ def answer_rows(asked: Asked, result: Checked) -> Iterator[dict[str, Any]]:
         yield from entry_rows(asked.protocol, result.entries)
         return
     options = asked.protocol.rules.options if asked.form == "choices" else ()
-    beside = {name: name in result.chosen for name in options}
+    beside = {name: name in result.chosen for name in options} | result.dimensions
     for label, value in result.values.items():
         if value is None and asked.form != "choices":
             continue
@@ -93,7 +94,8 @@ class Read:
     repairs: tuple[str, ...] = ()
     """What had to be put right before the text could be read, each named once: ``reasoning``,
     ``fence``, ``prose``, ``list``, ``repeated``, ``comments``, ``trailing_comma``, ``python``,
-    ``line_break``, ``spelling``, ``number_as_text``, ``yes_no``."""
+    ``line_break``, ``spelling``, ``number_as_text``, ``yes_no``; of answers to published prompts
+    ``nested``, ``lines`` and ``other_keys`` as well."""
     problem: str = ""
     """Why the text could not be parsed."""
 
@@ -142,7 +144,7 @@ def read_answer(prompt: Prompt, protocol: Protocol, text: str | None, *, held: b
     asked = asked_of(prompt, protocol)
     if not held:
         asked = replace(asked, structured=False)
-    found = find_object(text)
+    found = find_object(text) if asked.published is None else find_answer(asked, text)
     if found.value is None:
         return Read(repairs=found.repairs, problem=found.problem)
     result = checked(asked, found.value, found.twice)
@@ -183,6 +185,8 @@ def asked_of(prompt: Prompt, protocol: Protocol) -> Asked:
         left_out=None if prompt.left_out == "error" else prompt.left_out,
         reasons=prompt.reasons,
         structured=prompt.structured,
+        prompt=prompt.prompt,
+        style=prompt.style,
     )
     if (asked.labels, asked.keys, asked.swapped) != (prompt.labels, prompt.keys, prompt.swapped):
         raise InputError(f"protocol {protocol.name!r} asks for other labels than the prompt did")

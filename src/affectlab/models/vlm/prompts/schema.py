@@ -34,6 +34,13 @@ def answer_schema(asked: Asked) -> Schema:
         one = _or_null(asked, value)
         required = asked.structured or asked.left_out == "error"
         found = _object(dict.fromkeys(asked.keys, one), required=required)
+        if asked.pairs is not None:
+            return {**found, "minProperties": asked.pairs, "maxProperties": asked.pairs}
+        for dimension in asked.dimensions:
+            ends = {"minimum": dimension.low, "maximum": dimension.high}
+            wanted = _object({"reason": _text(), "value": {"type": "integer", **ends}})
+            found["properties"][dimension.name] = wanted
+            found["required"] = [*found["required"], dimension.name]
         least = asked.protocol.rules.min_labels
         if not required and asked.left_out == "not rated" and least:
             found["minProperties"] = least

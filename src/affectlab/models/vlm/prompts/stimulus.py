@@ -1,4 +1,4 @@
-"""What a prompt shows: pictures, texts, or two options to choose from."""
+"""What a prompt shows: pictures, sounds, texts, or two options to choose from."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from affectlab.core.errors import InputError
 from affectlab.models.vlm.prompts.images import ImagePart
+from affectlab.models.vlm.prompts.sounds import SoundPart
 from affectlab.protocols import Protocol
 
 __all__ = [
     "Option",
+    "Part",
     "Stimulus",
     "as_stimulus",
     "check_stimulus",
@@ -20,6 +22,8 @@ __all__ = [
     "shown_parts",
 ]
 
+Part = str | ImagePart | SoundPart
+"""A part of a message."""
 _LETTERS = ("A", "B")
 _COUNTS = {
     "image": (1, 0, 0),
@@ -47,10 +51,12 @@ class Stimulus:
     images: tuple[ImagePart, ...] = ()
     texts: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
+    sounds: tuple[SoundPart, ...] = ()
+    """A sound takes the place of the one picture or text that a protocol shows."""
 
     @property
     def shown(self) -> str:
-        """SHA-256 of what is shown: of one picture alone, that of its file; "" for nothing.
+        """SHA-256 of what is shown: of one picture or sound alone, that of its file; "" for nothing.
 
         Examples
         --------
@@ -60,7 +66,7 @@ class Stimulus:
         content = list(_content(self))
         if not content:
             return ""
-        if len(content) == 1 and content[0][0] == "image":
+        if len(content) == 1 and content[0][0] in ("image", "sound"):
             return content[0][1]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
@@ -73,6 +79,8 @@ class Stimulus:
 def _content(stimulus: Stimulus) -> Iterator[tuple[str, str]]:
     for image in stimulus.images:
         yield "image", image.sha256
+    for sound in stimulus.sounds:
+        yield "sound", sound.sha256
     for text in stimulus.texts:
         yield "text", text
     for option in stimulus.options:
@@ -119,6 +127,8 @@ def check_stimulus(protocol: Protocol, stimulus: Stimulus, where: str) -> None:
             )
     else:
         wanted = _COUNTS[protocol.stimulus]
+        if len(stimulus.sounds) == 1 and sum(wanted) == 1 and not any(found):
+            return
         if found[1:] != wanted[1:] or found[0] not in (0, wanted[0]):
             named = ("picture", "text", "option")
             expected = _listed(wanted, named)
@@ -138,7 +148,7 @@ def _listed(counts: tuple[int, ...], named: tuple[str, ...]) -> str:
     return ", ".join(f"{n} {name}{'s' if n != 1 else ''}" for n, name in pairs if n)
 
 
-def shown_parts(stimulus: Stimulus, *, swapped: bool, blank: bool = False) -> list[str | ImagePart]:
+def shown_parts(stimulus: Stimulus, *, swapped: bool, blank: bool = False) -> list[Part]:
     """Give the parts of a prompt that show a stimulus.
 
     Texts stand between quotation marks with escapes, so that nobody can end the quotation from
@@ -151,11 +161,13 @@ def shown_parts(stimulus: Stimulus, *, swapped: bool, blank: bool = False) -> li
     blank
         Put a mark in place of everything shown: what remains is the same for all stimuli.
     """
-    parts: list[str | ImagePart] = []
+    parts: list[Part] = []
     pair = len(stimulus.images) == 2
     images = stimulus.images[::-1] if swapped and pair else stimulus.images
     for number, image in enumerate(images, start=1):
         parts += [f"Picture {number}:" if pair else "Picture:", _mark(image) if blank else image]
+    for sound in stimulus.sounds:
+        parts += ["Sound:", _mark(sound) if blank else sound]
     parts += [f"Text: {_quoted(text, blank)}" for text in stimulus.texts]
     options = stimulus.options[::-1] if swapped else stimulus.options
     for letter, option in zip(_LETTERS, options, strict=False):
@@ -168,8 +180,9 @@ def shown_parts(stimulus: Stimulus, *, swapped: bool, blank: bool = False) -> li
     return parts
 
 
-def _mark(image: ImagePart) -> str:
-    return f"<picture, {image.encoding}>"
+def _mark(part: ImagePart | SoundPart) -> str:
+    kind = "picture" if isinstance(part, ImagePart) else "sound"
+    return f"<{kind}, {part.encoding}>"
 
 
 def _quoted(text: str, blank: bool) -> str:

@@ -9,13 +9,23 @@ from affectlab.models.vlm.prompts.form import Asked
 from affectlab.models.vlm.prompts.readout import Readout, sign_lines
 from affectlab.protocols import EntryField, Question
 
-__all__ = ["CLOSING", "opening", "reason_words", "system_text", "value_words"]
+__all__ = ["AGAIN", "CLOSING", "opening", "reason_words", "system_text", "value_words"]
 
 CLOSING: Mapping[Readout, str] = {
     "generate": "Now answer for what is shown above, with the JSON object alone.",
     "choice": "Now answer for what is shown above, with the letter alone.",
     "logprob": "Now answer for what is shown above, with that answer alone.",
 }
+
+AGAIN = (
+    "An earlier answer of yours to this question could not be used. Look at the form and the rules "
+    "above once more, and give an answer that keeps to all of them."
+)
+"""What stands behind a question that is asked again."""
+_AGAIN_PAIRS = (
+    "It needs exactly {pairs} pairs of a key and a number, none of the numbers may be 0, and "
+    "nothing may stand around the JSON object."
+)
 
 _FRAME = (
     "You are a rater in a study. People who take part read the following instructions; please "
@@ -50,6 +60,11 @@ def opening(asked: Asked, readout: Readout = "generate") -> str:
     if rules:
         blocks.append("\n".join(rules))
     return "\n\n".join(blocks)
+
+
+def again_words(asked: Asked) -> str:
+    """Say that an answer could not be used, and what it needs."""
+    return AGAIN if asked.pairs is None else f"{AGAIN} {_AGAIN_PAIRS.format(pairs=asked.pairs)}"
 
 
 def question_words(asked: Asked) -> str:
@@ -125,7 +140,9 @@ def _label_words(asked: Asked, question: Question, key: str) -> str:
 def _form_lines(asked: Asked) -> Iterator[str]:
     yield "Answer with one JSON object and nothing else, in this form:"
     reason = f'"reason": "<{reason_words(asked)}>", ' if asked.reasons else ""
-    if asked.form == "labels":
+    if asked.pairs is not None:
+        yield from _pair_lines(asked, asked.pairs)
+    elif asked.form == "labels":
         value = f"<{_short(asked)}>"
         one = f'{{{reason}"value": {value}}}' if reason else value
         shown = ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {one}" for key in asked.keys[:2])
@@ -133,6 +150,7 @@ def _form_lines(asked: Asked) -> Iterator[str]:
         yield f"Each value is {value_words(asked)}."
         if reason:
             yield "The reason comes before the value; for a value of 0 it may be an empty text."
+        yield from _dimension_lines(asked)
     elif asked.form == "one":
         yield f'{{{reason}"answer": <{_short(asked)}>}}'
         null = "; null if you do not rate it" if asked.may_be_null else ""
@@ -145,6 +163,33 @@ def _form_lines(asked: Asked) -> Iterator[str]:
         fields = ", ".join(f'"{one.name}": "<text>"' for one in asked.protocol.fields)
         yield f'{{"entries": [{{{fields}}}, …]}}'
         yield from map(_field_words, asked.protocol.fields)
+
+
+def _pair_lines(asked: Asked, pairs: int) -> Iterator[str]:
+    """Show an answer whose keys are groups and labels, as EmoNet-Face's zero-shot prompt does."""
+    shown = ", ".join(f"{json.dumps(key, ensure_ascii=False)}: score" for key in asked.keys[:pairs])
+    yield "{" + shown + "}"
+    yield (
+        "A key is a label with its group before it, and score stands for your number. Which labels "
+        "you name is for you to judge; those above only show the form."
+    )
+    yield f"Each score is {value_words(asked)}; but none is 0."
+    yield f"Give exactly {pairs} pairs: the labels that are most evident. All others count as 0."
+
+
+def _dimension_lines(asked: Asked) -> Iterator[str]:
+    if not asked.dimensions:
+        return
+    yield (
+        "Beside the labels, the object has these keys, each of them with a reason and a value in "
+        "the same form, whatever the limit on labels is:"
+    )
+    for one in asked.dimensions:
+        low, high = one.ends
+        yield (
+            f'"{one.name}": a whole number from {one.low} ({low}) to {one.high} ({high}), in steps '
+            "of 1"
+        )
 
 
 def _short(asked: Asked) -> str:
@@ -189,6 +234,8 @@ def _rule_lines(asked: Asked) -> Iterator[str]:
 
 def _rating_rules(asked: Asked) -> Iterator[str]:
     rules = asked.protocol.rules
+    if asked.pairs is not None:
+        return
     if asked.at_most is not None:
         yield (
             f"Score the {_many(asked.at_most, 'label')} most evident in what is shown: at most "
