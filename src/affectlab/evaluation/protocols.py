@@ -26,7 +26,10 @@ from affectlab.ratings import (
 
 __all__ = ["WAYS", "ProtocolEffects", "protocol_effects"]
 
-WAYS = ("protocol", "style", "readout", "prompt_version", "at_most")
+WAYS = (
+    *("protocol", "style", "wording", "prompt_sha256", "readout", "prompt_version", "at_most"),
+    "most_asks",
+)
 """Attributes of raters that say how a model was asked."""
 _GROUPS = 20
 """Groups of stimuli that are left out in turn."""
@@ -74,8 +77,9 @@ def protocol_effects(
     models
         Answers of models in tables of their own.
     ways
-        Attributes of raters that tell ways apart. None: those of protocol, style, readout,
-        prompt_version and at_most that differ.
+        Attributes of raters that tell ways apart. None: those of protocol, style, wording (the
+        protocol's words, described, or a file as published), prompt_sha256 (of that file), readout,
+        prompt_version, at_most and most_asks that differ.
     cluster
         Attribute of stimuli, such as actor, for the intervals.
     n_boot

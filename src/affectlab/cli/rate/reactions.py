@@ -10,7 +10,7 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, collected, write_table
 from affectlab.cli.manifest import OptionsOf
-from affectlab.cli.rate.vlm import counts_of, show_plan
+from affectlab.cli.rate.vlm import announce, counts_of, show_plan
 from affectlab.core.errors import InputError
 from affectlab.core.types import Count, Device, Precision
 from affectlab.core.words import count, number, plural, shown
@@ -280,7 +280,13 @@ def _ask(
         show_plan(out, model, plan_reactions_vlm(items, model, **options))
         return
     with collected(out, f"asking {model}", options["ledger"]) as (progress, warned):
-        run = rate_reactions_vlm(items, model, progress=progress, **options)
+        run = rate_reactions_vlm(
+            items,
+            model,
+            progress=progress,
+            announce=lambda plan: announce(out, model, plan),
+            **options,
+        )
     run.ratings.write(to)
     frame = run.ratings.to_frame()
     outcomes = {str(one): int(many) for one, many in frame["outcome"].value_counts().iter_rows()}

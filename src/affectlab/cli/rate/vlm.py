@@ -32,6 +32,7 @@ from affectlab.models.vlm import (
     image_targets,
 )
 from affectlab.models.vlm.asking import Plan, problem_of
+from affectlab.models.vlm.prompts import SoundPart
 
 if TYPE_CHECKING:
     from affectlab.models.reactions import VlmReactions
@@ -45,7 +46,7 @@ def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
 
 _OF_PLAN = (
     *("stimulus", "n_questions", "n_kept", "input_tokens", "output_tokens"),
-    *("most_output_tokens", "cost", "most_cost"),
+    *("most_output_tokens", "cost", "most_cost", "most_asks", "leaves"),
 )
 """What the JSON object has of a plan."""
 
@@ -57,23 +58,12 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
         if isinstance(part, str):
             for line in ("", *part.splitlines()):
                 out.show(line)
-        else:
-            size = f"{part.width} x {part.height}, {len(part.data):,} bytes"
-            out.show("", f"[{part.media_type}, {size}]")
+            continue
+        heard = isinstance(part, SoundPart)
+        size = f"{part.seconds:,.1f} seconds" if heard else f"{part.width} x {part.height}"
+        out.show("", f"[{part.media_type}, {size}, {len(part.data):,} bytes]")
     out.head("")
-    n_left = plan.n_questions - plan.n_kept
-    if plan.n_kept:
-        out.show(f"{plural(plan.n_kept, 'question is', 'questions are')} answered in the ledger")
-    out.show(
-        f"{plural(n_left, 'question')} to {model}: about "
-        f"{count(plan.input_tokens)} tokens to read and {count(plan.output_tokens)} to write, "
-        f"{count(plan.most_output_tokens)} at most"
-    )
-    out.show(
-        "cost: not known; --config price_in= and price_out= say it per million tokens"
-        if plan.cost is None
-        else f"cost: about ${plan.cost:,.4f}, at most ${plan.most_cost:,.4f}"
-    )
+    announce(out, model, plan)
     out.show("Nobody was asked.")
     out.finish(
         {
@@ -83,6 +73,28 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
             "prompt_version": plan.prompt.design,
             **{name: getattr(plan, name) for name in _OF_PLAN},
         }
+    )
+
+
+def announce(out: Output, model: str, plan: Plan) -> None:
+    """Print what leaves this machine, what is to be asked, and about what it takes."""
+    prompt = plan.prompt.prompt
+    if not isinstance(prompt, str):
+        out.show(prompt.sentence)
+    if plan.leaves:
+        out.show(plan.leaves)
+    if plan.n_kept:
+        out.show(f"{plural(plan.n_kept, 'question is', 'questions are')} answered in the ledger")
+    more = f" ({plan.most_asks} askings each at most)" if plan.most_asks > 1 else ""
+    out.show(
+        f"{plural(plan.n_questions - plan.n_kept, 'question')}{more} to {model}: about "
+        f"{count(plan.input_tokens)} tokens to read and {count(plan.output_tokens)} to write, "
+        f"{count(plan.most_output_tokens)} at most"
+    )
+    out.show(
+        "cost: not known; --config price_in= and price_out= say it per million tokens"
+        if plan.cost is None
+        else f"cost: about ${plan.cost:,.4f}, at most ${plan.most_cost:,.4f}"
     )
 
 
@@ -105,9 +117,14 @@ def ask_about(
     if dry_run:
         show_plan(out, rater.model, rater.plan(files, **wanted))
         return
-    check_ratings_of(to, rater, {file.stimulus for file in files})
+    check_ratings_of(to, rater, files)
     with collected(out, f"asking {rater.model}", rater.ledger) as (progress, warned):
-        run = rater.rate(files, **wanted, progress=progress)
+        run = rater.rate(
+            files,
+            **wanted,
+            progress=progress,
+            announce=lambda plan: announce(out, rater.model, plan),
+        )
     _finish(out, run, to, Path(rater.ledger), warned)
 
 
@@ -132,6 +149,8 @@ def _finish(out: Output, run: VlmRun, ratings: Path, folder: Path, warned: list[
             "prompt": run.raters[0]["prompt"],
             "stopped": None if run.halt is None or not run.n_left else run.halt.kind,
             "n_uncounted": run.n_uncounted,
+            "leaves": run.leaves,
+            "asks": {str(asks): n for asks, n in run.asks.items()},
             **table.to_dict(),
             **counts_of(run),
         },

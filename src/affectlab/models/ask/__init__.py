@@ -10,3 +10,5 @@ from affectlab.models.ask.ledger import (
     LineFile as LineFile,
     in_flight_sentence as in_flight_sentence,
 )
+from affectlab.models.ask.places import on_this_machine as on_this_machine
+from affectlab.models.ask.wording import sent_away as sent_away

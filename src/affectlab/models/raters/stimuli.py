@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.csv import read_table
+from affectlab.core.files.media import media_kind
 from affectlab.core.words import shown
 from affectlab.models.images import ImageFile, content_hash, find_files, kinds_of_files, load_image
 from affectlab.models.raters.rater import NOUNS, Takes
@@ -176,12 +177,16 @@ def kind_of_stimuli(place: str | Path | Iterable[Any]) -> Takes:
         )
     if kinds:
         return "sound" if kinds == {"audio"} else "image"
-    return "image" if _names_files(path) else "text"
+    return _of_table(path)
 
 
-def _names_files(path: Path) -> bool:
-    """Whether a table names picture files and holds no texts."""
+def _of_table(path: Path) -> Takes:
+    """Say what a table names: pictures, or sounds by the name of the first file; else texts."""
     if path.suffix.lower() not in (".csv", ".tsv", ".parquet"):
-        return False
-    columns = read_table(path, "stimuli").columns
-    return "text" not in columns and bool({"file", "image", "path"} & set(columns))
+        return "text"
+    table = read_table(path, "stimuli")
+    named = [name for name in ("file", "image", "path") if name in table.columns]
+    if "text" in table.columns or not named:
+        return "text"
+    first = table[named[0]].drop_nulls().head(1).to_list()
+    return "sound" if first and media_kind(str(first[0])) == "audio" else "image"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -90,6 +90,11 @@ class ReactionQuestion:
         )
 
     most_asks = 1
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """What is shown: picture, text."""
+        return ("picture", "text") if self.sha256 else ("text",)
 
     def prompt(self, *, again: bool = False) -> Prompt:  # noqa: ARG002
         """Build what is sent: the image, where there is one, and the question behind it.
@@ -180,6 +185,7 @@ def rate_reactions_vlm(
     few_shot: FewShot | None = None,
     n: int = 1,
     progress: Progress | None = None,
+    announce: Callable[[Plan], None] | None = None,
     **options: Any,
 ) -> VlmReactions:
     """Let a vision-language model write reactions, in the words of Socratis.
@@ -204,6 +210,8 @@ def rate_reactions_vlm(
         Reactions to each item; more than one needs a temperature above 0.
     progress
         Called with a text, the questions done and all of them.
+    announce
+        Called before the first question leaves with what would be asked (:class:`Plan`).
     **options
         Fields of :class:`~affectlab.models.vlm.VlmRater` that are about asking: ``settings``,
         ``budget``, ``price_in``, ``concurrency``, ``again``, ….
@@ -224,7 +232,7 @@ def rate_reactions_vlm(
 openai/gpt-4o-mini
     """
     rater, questions, told = _questions(items, model, ledger, text_only, few_shot, n, options)
-    run = run_now(lambda interrupt: _ask(rater, questions, told, progress, interrupt))
+    run = run_now(lambda interrupt: _ask(rater, questions, told, progress, announce, interrupt))
     if run.halt is not None and run.halt.kind == "interrupted":
         raise KeyboardInterrupt
     warn_of_others(run.others)
@@ -256,7 +264,7 @@ def plan_reactions_vlm(
     if (Path(ledger) / LEDGER).exists():
         with Ledger(ledger) as held:
             _, todo = split(held, questions, rater.again)
-    return plan_of(questions, todo, settings, prices)
+    return plan_of(questions, todo, rater.model, settings, prices)
 
 
 def _questions(
@@ -311,6 +319,7 @@ async def _ask(
     questions: Sequence[ReactionQuestion],
     told: dict[str, Any],
     progress: Progress | None,
+    announce: Callable[[Plan], None] | None,
     interrupt: Interrupt | None,
 ) -> VlmReactions:
     need_inspect()
@@ -327,6 +336,7 @@ async def _ask(
                 prices,
                 lambda question: {"prompt": question.text, "design": DESIGN},
                 progress,
+                announce,
                 interrupt,
             )
     finally:

@@ -1,4 +1,4 @@
-"""What models are asked about: pictures, texts, pictures with captions, pairs of pictures."""
+"""What models are asked about: pictures, sounds, texts, captioned pictures, pairs of pictures."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.files.csv import read_table
+from affectlab.core.files.media import media_kind
 from affectlab.core.words import shown
-from affectlab.models.images import ImageFile, find_images
-from affectlab.models.text import read_texts
+from affectlab.models.images import ImageFile, find_files, find_images
+from affectlab.models.raters import Sound, find_stimuli, kind_of_stimuli
 from affectlab.models.vlm.prompts import (
     ImageLimits,
     ImagePart,
+    SoundPart,
     Stimulus,
     image_part,
     shown_counts,
+    sound_part,
 )
 from affectlab.protocols import Protocol
 
@@ -45,10 +49,17 @@ class Shown:
     stimulus: str
     files: tuple[ImageFile, ...] = ()
     texts: tuple[str, ...] = ()
+    kind: Literal["picture", "sound"] = "picture"
+    """What the files hold."""
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """What is shown: picture, sound, text."""
+        return (*((self.kind,) if self.files else ()), *(("text",) if self.texts else ()))
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the content; of one picture alone that of its file."""
+        """Hash of the content; of one picture or sound alone that of its file."""
         if len(self.files) == 1 and not self.texts:
             return self.files[0].sha256
         content = [[one.sha256 for one in self.files], list(self.texts)]
@@ -60,24 +71,44 @@ class Shown:
         Raises
         ------
         InputError
-            When a picture is broken, or has another content by now: its answer would be filed under
+            When a file is broken, or has another content by now: its answer would be filed under
             the content that was there when the run began.
         """
+        if self.kind == "sound":
+            heard = tuple(_heard(file, limits or ImageLimits()) for file in self.files)
+            return Stimulus(sounds=heard)
         return Stimulus(tuple(_opened(file, limits) for file in self.files), self.texts)
 
     def stand_in(self, limits: ImageLimits | None = None) -> Stimulus:
         """Show something that stands for any stimulus of this kind."""
+        if self.kind == "sound":
+            return Stimulus(sounds=(_silence(limits or ImageLimits()),) * len(self.files))
         return _any(len(self.files), len(self.texts), limits)
 
 
 def _opened(file: ImageFile, limits: ImageLimits | None) -> ImagePart:
     picture = image_part(file.path, limits=limits)
-    if picture.sha256 != file.sha256:
+    _check_same(file, picture.sha256, "pictures")
+    return picture
+
+
+def _heard(file: ImageFile, limits: ImageLimits) -> SoundPart:
+    sound = sound_part(file.path, most_bytes=limits.bytes)
+    _check_same(file, sound.sha256, "sounds")
+    return sound
+
+
+def _check_same(file: ImageFile, sha256: str, what: str) -> None:
+    if sha256 != file.sha256:
         raise InputError(
-            f"{shown(file.path)} has changed since the run began; expected pictures that stay as "
+            f"{shown(file.path)} has changed since the run began; expected {what} that stay as "
             "they are, or the same command once more"
         )
-    return picture
+
+
+@lru_cache(maxsize=8)
+def _silence(limits: ImageLimits) -> SoundPart:
+    return sound_part(Sound(np.zeros(16_000, np.float32), 16_000), most_bytes=limits.bytes)
 
 
 @lru_cache(maxsize=8)
@@ -102,10 +133,11 @@ def find_material(source: Material, protocol: Protocol) -> tuple[Shown, ...]:
     Parameters
     ----------
     source
-        Pictures: what :func:`affectlab.models.images.find_images` takes. Texts: a table with a
-        column text, ratings of texts, a ``.txt`` file, or pairs of stimulus and text. Pictures with
-        captions: a table with stimulus, file and caption. Pairs: a table with stimulus, file_a and
-        file_b. Or a list of :class:`Shown`.
+        Pictures: what :func:`affectlab.models.images.find_images` takes. Texts: what
+        :func:`affectlab.models.rate` takes. Where the protocol shows either, sounds as well: a
+        folder, a table with stimulus and file, or a list. Pictures with captions: a table with
+        stimulus, file and caption. Pairs: a table with stimulus, file_a and file_b. Or a list of
+        :class:`Shown`.
 
     Raises
     ------
@@ -115,10 +147,14 @@ def find_material(source: Material, protocol: Protocol) -> tuple[Shown, ...]:
     given = source if isinstance(source, str | Path) else tuple(source)
     if isinstance(given, tuple) and given and all(isinstance(one, Shown) for one in given):
         return given
+    if protocol.stimulus in ("image", "text") and _are_sounds(given):
+        sounds = find_files(given, "audio")
+        return tuple(Shown(file.stimulus, (file,), kind="sound") for file in sounds)
     if protocol.stimulus == "image":
         return tuple(Shown(file.stimulus, (file,)) for file in find_images(given))
     if protocol.stimulus == "text":
-        return _texts(given)
+        texts, _ = find_stimuli(given, "text")
+        return tuple(Shown(one.stimulus, texts=(one.load(),)) for one in texts)
     if protocol.stimulus == "image and caption":
         return _rows(given, protocol, ("file",), _CAPTIONS)
     if protocol.stimulus == "image pair":
@@ -129,16 +165,18 @@ def find_material(source: Material, protocol: Protocol) -> tuple[Shown, ...]:
     )
 
 
-def _texts(given: str | Path | tuple[Any, ...]) -> tuple[Shown, ...]:
+def _are_sounds(given: str | Path | tuple[Any, ...]) -> bool:
+    """Whether there are sounds, and no pictures beside them."""
     if isinstance(given, str | Path):
-        texts, names, _ = read_texts(given)
-        return tuple(Shown(name, texts=(text,)) for name, text in zip(names, texts, strict=True))
-    for entry in given:
-        if not (isinstance(entry, tuple | list) and len(entry) == 2):
-            raise InputError(
-                f"texts: expected pairs of stimulus and text, not {type(entry).__name__}"
-            )
-    return tuple(Shown(str(name), texts=(str(text),)) for name, text in given)
+        path = Path(given)
+        if path.is_dir():
+            kinds = {media_kind(entry.name) for entry in path.rglob("*")}
+            return "audio" in kinds and "image" not in kinds
+        return path.exists() and kind_of_stimuli(path) == "sound"
+    files = [entry[-1] if isinstance(entry, tuple | list) and entry else entry for entry in given]
+    return bool(files) and all(
+        isinstance(file, str | Path) and media_kind(str(file)) == "audio" for file in files
+    )
 
 
 def _rows(

@@ -260,6 +260,11 @@ class Question:
         return _blank(self.design, shown, self.hint, self.label, self.order_seed)
 
     @property
+    def shows(self) -> tuple[str, ...]:
+        """What is shown: picture, sound, text."""
+        return () if self.file is None else self.file.shows
+
+    @property
     def most_asks(self) -> int:
         """Times that it is asked at most until its answer can be read."""
         return self.design.most_asks
@@ -310,8 +315,8 @@ class Question:
 def _told_of(prompt: Wording) -> dict[str, str]:
     """Say whose words ask, where they are not the protocol's."""
     if isinstance(prompt, str):
-        return {} if prompt == "protocol" else {"words": prompt}
-    return {"words": prompt.name, "sha256": prompt.sha256}
+        return {} if prompt == "protocol" else {"wording": prompt}
+    return {"wording": prompt.name, "prompt_sha256": prompt.sha256}
 
 
 _cached: dict[tuple[int, Stimulus | None, str, str | None], tuple[Design, Prompt]] = {}

@@ -35,19 +35,30 @@ from affectlab.models.vlm.asking import (
     Retrying,
     judge,
     known_prices,
+    leaving,
     need_inspect,
     other_models,
     other_models_said,
     plan_of,
     rater_of,
     run_now,
+    sent_to,
     to_ask_again,
     unclear_said,
     warn_of_others,
     with_address,
 )
 from affectlab.models.vlm.material import Material, Shown, find_material
-from affectlab.models.vlm.prompts import Example, ImageLimits, Readout, Style, one_at_a_time
+from affectlab.models.vlm.prompts import (
+    Example,
+    ImageLimits,
+    PublishedPrompt,
+    Readout,
+    Style,
+    Wording,
+    one_at_a_time,
+    read_prompt_file,
+)
 from affectlab.models.vlm.questions import MAIN, Design, Question, check_controls, make_questions
 from affectlab.models.vlm.run import Entry, VlmRun
 from affectlab.protocols import Protocol, load_protocol
@@ -124,25 +135,34 @@ def same_content(files: Sequence[Shown]) -> list[str]:
 # What is known of a rater: the model, how it was asked, and which run controls which.
 
 
-def how_asked(rater: VlmRater, not_sent: Collection[str] = ()) -> dict[str, Any]:
+def how_asked(
+    rater: VlmRater, not_sent: Collection[str] = (), shown: Shown | None = None
+) -> dict[str, Any]:
     """Attributes that say how a rater asks; a setting that is not sent is None.
 
     Parameters
     ----------
     not_sent
         Settings that the model does not take.
+    shown
+        A stimulus of the kind that is asked about, where it may not be what the protocol shows.
     """
-    settings, design = rater.settings, rater.design()
-    prompt = design.blank()
+    settings, design = with_address(rater.model, rater.settings), rater.design()
+    prompt = design.blank(shown)
+    published = design.prompt if isinstance(design.prompt, PublishedPrompt) else None
     return {
         "model": rater.model,
         "protocol": design.protocol.name,
         "prompt_version": prompt.design,
         "style": rater.style,
+        "wording": rater.wording,
+        "prompt_sha256": None if published is None else published.sha256,
+        "most_asks": design.most_asks if design.most_asks > 1 else None,
+        "sent_to": sent_to(rater.model, settings),
         "n_examples": len(rater.examples) or None,
-        "at_most": rater.at_most,
+        "at_most": prompt.at_most,
         "left_out": prompt.left_out if prompt.labels else None,
-        "reasons": rater.reasons,
+        "reasons": prompt.reasons,
         "structured": rater.structured and STRUCTURED not in not_sent,
         "readout": None if rater.readout == "generate" else rater.readout,
         "label_order": "protocol" if rater.shuffle is None else f"shuffled, seed {rater.shuffle}",
@@ -189,7 +209,7 @@ def rater_rows(
                 {
                     "rater": name if other is None else rater_of(name, other),
                     "rater_kind": "model",
-                    "prompt": f"{rater.style} {version[:8]}",
+                    "prompt": f"{rater.way} {version[:8]}",
                     **told,
                     "prompt_version": version,
                     "served": other or next(iter(sorted(own - {""})), None),
@@ -226,11 +246,15 @@ def plan_all(rater: VlmRater, wanted: Wanted) -> Plan:
     if (Path(rater.ledger) / LEDGER).exists():
         with Ledger(rater.ledger) as ledger:
             _, todo = split(ledger, questions, rater.again)
-    return plan_of(questions, todo, settings, prices)
+    return plan_of(questions, todo, rater.model, settings, prices)
 
 
 async def ask_all(
-    rater: VlmRater, wanted: Wanted, progress: Progress | None, interrupt: Interrupt | None = None
+    rater: VlmRater,
+    wanted: Wanted,
+    progress: Progress | None,
+    announce: Announce | None,
+    interrupt: Interrupt | None = None,
 ) -> VlmRun:
     """Ask about every image."""
     need_inspect()
@@ -241,7 +265,7 @@ async def ask_all(
     try:
         with Ledger(rater.ledger, provider.secrets) as ledger:
             return await _ask(
-                rater, provider, ledger, questions, prices, notes, progress, interrupt
+                rater, provider, ledger, questions, prices, notes, progress, announce, interrupt
             )
     finally:
         await provider.close()
@@ -286,13 +310,14 @@ async def _ask(
     prices: Prices | None,
     notes: list[str],
     progress: Progress | None,
+    announce: Announce | None,
     interrupt: Interrupt | None,
 ) -> VlmRun:
     def first(question: Question) -> dict[str, str]:
         return {"prompt": question.blank().text, "design": question.name}
 
     came = await ask_questions(
-        rater, provider, ledger, questions, prices, first, progress, interrupt
+        rater, provider, ledger, questions, prices, first, progress, announce, interrupt
     )
     entries = [Entry(*answer) for answer in came.answers]
     known = ledger.of_model(rater.model)
@@ -312,6 +337,7 @@ async def _ask(
         left=came.left,
         spent=came.spent,
         notes=(*unclear, *notes, *came.notes),
+        leaves=came.leaves,
         earlier={entry.question.key: ledger.earlier(entry.question.key) for entry in entries},
     )
 
@@ -326,6 +352,8 @@ class Came(Generic[One]):
     left: str
     spent: Charge
     notes: tuple[str, ...]
+    leaves: str
+    """What left this machine, and to whom; "" where nothing did."""
 
 
 async def ask_questions(
@@ -336,6 +364,7 @@ async def ask_questions(
     prices: Prices | None,
     first: Callable[[One], Mapping[str, str]],
     progress: Progress | None,
+    announce: Announce | None,
     interrupt: Interrupt | None,
 ) -> Came[One]:
     """Ask what the ledger does not answer yet, within the limits of a rater.
@@ -344,6 +373,8 @@ async def ask_questions(
     ----------
     first
         What the ledger is to say of the first question: its prompt.
+    announce
+        Told what would be asked before the first question leaves.
     """
     notes = []
     if ledger.n_broken:
@@ -368,13 +399,20 @@ async def ask_questions(
         progress=progress,
         interrupt=interrupt,
     )
+    leaves = leaving(todo, rater.model, provider.settings)
     if todo:
+        if announce is not None:
+            plan = plan_of(
+                questions, todo, rater.model, provider.settings, prices, skip_broken=True
+            )
+            announce(plan)
         ledger.begin(
             {
                 "model": rater.model,
                 "settings": provider.settings.sent(),
                 "rater": rater.name,
                 "questions": len(questions),
+                "leaves": leaves,
                 **first(todo[0]),
             }
         )
@@ -396,7 +434,7 @@ async def ask_questions(
         found = fresh or kept.get(question.key)
         if found is not None:
             answers.append((question, *found, fresh is None))
-    return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes))
+    return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes), leaves)
 
 
 def _in_flight(ledger: Ledger) -> list[str]:
@@ -427,6 +465,9 @@ def _name_of(asked: Mapping[str, Any]) -> str:
 
 
 OnBad = Literal["raise", "set_aside"]
+Announce = Callable[[Plan], None]
+_MOST_ASKS = 20
+"""Times that EmoNet-Face asked until an answer could be read."""
 
 
 @dataclass(frozen=True)
@@ -456,6 +497,14 @@ class VlmRater:
     reasons: bool = False
     structured: Annotated[bool, Rare] = False
     """Let the provider hold the model to the schema of the answer."""
+    prompt: Annotated[str, Rare] = "protocol"
+    """Whose words ask: ``protocol``; ``described``, the way in which EmoNet-Face asked, in our
+    words; or a file of the authors, sent as published: a notebook, a ``.py``, ``.txt`` or ``.md``,
+    with ``#NAME`` behind it for one text of several; see :func:`read_prompt_file`."""
+    most_asks: Annotated[Count | None, Rare] = None
+    """Most times that a question is asked until its answer can be read; by default 20 with
+    ``prompt="described"`` without examples, and with a file that says what follows its prompt then
+    (``FILE#NAME+OTHER``); else once."""
     readout: Readout = "generate"
     """Read a JSON object that the model writes (``"generate"``); one letter (``"choice"``); or the
     probabilities of the first token (``"logprob"``): P(yes), or the mean of the numbers. The last
@@ -484,7 +533,7 @@ class VlmRater:
     """Whether a broken image ends the run, or is left out and counted."""
     rater: Annotated[str | None, Rare] = None
     """Name of the rater; by default the model and the style."""
-    _read: list[Protocol] = field(default_factory=list, init=False, repr=False, compare=False)
+    _read: list[Design] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if "/" not in self.model:
@@ -499,19 +548,53 @@ class VlmRater:
         again_outcomes(self.again)
 
     @property
+    def wording(self) -> str | None:
+        """Whose words ask, where they are not the protocol's."""
+        prompt = self.design().prompt
+        if isinstance(prompt, PublishedPrompt):
+            return f"as published: {prompt.name}"
+        return None if prompt == "protocol" else prompt
+
+    @property
+    def way(self) -> str:
+        """How it is asked, in a few words."""
+        prompt = self.design().prompt
+        published = isinstance(prompt, PublishedPrompt)
+        said = [f"as published {prompt.sha256[:8]}"] if published else [self.style]  # type: ignore[union-attr]
+        said += ["described"] if prompt == "described" else []
+        return " ".join([*said, *([] if self.readout == "generate" else [self.readout])])
+
+    @property
     def name(self) -> str:
         """Name of the rater."""
-        way = self.style if self.readout == "generate" else f"{self.style} {self.readout}"
-        return self.rater or f"{self.model} {way}"
+        return self.rater or f"{self.model} {self.way}"
 
     def design(self) -> Design:
-        """Give how the prompts are built."""
+        """Give how the prompts are built.
+
+        Raises
+        ------
+        InputError
+            When the protocol or the file of the prompt cannot be read.
+        """
         if not self._read:
-            given = self.protocol
-            loaded = given if isinstance(given, Protocol) else load_protocol(given)
-            self._read.append(one_at_a_time(loaded, self.readout))
+            self._read.append(self._design())
+        return self._read[0]
+
+    def _design(self) -> Design:
+        given = self.protocol
+        loaded = given if isinstance(given, Protocol) else load_protocol(given)
+        own: Wording = "protocol"
+        if self.prompt == "described":
+            own = "described"
+        elif self.prompt != "protocol":
+            own = read_prompt_file(self.prompt)
+        file = own if isinstance(own, PublishedPrompt) else None
+        each = file is not None and bool(file.places & {"label", "definition", "words"})
+        many = own == "described" and self.style == "zero-shot"
+        many |= file is not None and bool(file.again)
         return Design(
-            self._read[0],
+            one_at_a_time(loaded, self.readout, each=each),
             style=self.style,
             examples=tuple(self.examples),
             at_most=self.at_most,
@@ -521,6 +604,8 @@ class VlmRater:
             shuffle=self.shuffle,
             limits=self.limits,
             readout=self.readout,
+            prompt=own,
+            most_asks=self.most_asks or (_MOST_ASKS if many else 1),
         )
 
     def rate(
@@ -533,6 +618,7 @@ class VlmRater:
         hints: Mapping[str, str] | None = None,
         seed: int = 0,
         progress: Progress | None = None,
+        announce: Announce | None = None,
     ) -> VlmRun:
         """Ask about every image; see :func:`rate_vlm`.
 
@@ -542,7 +628,7 @@ class VlmRater:
             When another model answered than the one that was asked.
         """
         wanted = Wanted(stimuli, control, repeats, targets, hints, seed)
-        run = run_now(lambda interrupt: ask_all(self, wanted, progress, interrupt))
+        run = run_now(lambda interrupt: ask_all(self, wanted, progress, announce, interrupt))
         if run.halt is not None and run.halt.kind == "interrupted":
             raise KeyboardInterrupt
         warn_of_others(run.others)
@@ -574,12 +660,14 @@ class VlmRater:
         hints: Mapping[str, str] | None = None,
         seed: int = 0,
         progress: Progress | None = None,
+        announce: Announce | None = None,
     ) -> VlmRun:
         """Ask about every image, within a running event loop; see :func:`rate_vlm`.
 
         An interrupted run comes back with what was answered; its ``halt`` says so.
         """
-        run = await ask_all(self, Wanted(stimuli, control, repeats, targets, hints, seed), progress)
+        wanted = Wanted(stimuli, control, repeats, targets, hints, seed)
+        run = await ask_all(self, wanted, progress, announce)
         warn_of_others(run.others)
         return run
 
@@ -599,6 +687,7 @@ def rate_vlm(
     hints: Mapping[str, str] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    announce: Announce | None = None,
     **options: Any,
 ) -> VlmRun:
     """Ask a vision-language model about images, in the words in which people are asked.
@@ -634,6 +723,9 @@ def rate_vlm(
         Draws wrong images and decoys.
     progress
         Called with a text, the questions done and all of them.
+    announce
+        Called before the first question leaves with what would be asked, what it may cost, and what
+        leaves this machine (:class:`Plan`).
     **options
         Fields of :class:`VlmRater`: ``style``, ``examples``, ``settings``, ``budget``, ….
 
@@ -674,4 +766,5 @@ openai/gpt-4o-mini
         hints=hints,
         seed=seed,
         progress=progress,
+        announce=announce,
     )

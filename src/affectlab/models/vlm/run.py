@@ -76,6 +76,8 @@ class VlmRun:
     """What a reader should know, in sentences."""
     others: tuple[str, ...] = ()
     """Sentences about other models that answered than the one that was asked."""
+    leaves: str = ""
+    """What left this machine in this run, and to whom; "" where nothing did."""
     earlier: Mapping[str, Sequence[Record]] = field(default_factory=dict, repr=False)
     """Answers that could not be read, of questions that were asked again for it, by key."""
 

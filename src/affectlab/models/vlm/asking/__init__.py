@@ -34,11 +34,12 @@ from affectlab.models.vlm.asking.outcomes import (
     problem_of as problem_of,
     to_ask_again as to_ask_again,
 )
-from affectlab.models.vlm.asking.plan import Plan as Plan, plan_of as plan_of
+from affectlab.models.vlm.asking.plan import Plan as Plan, leaving as leaving, plan_of as plan_of
 from affectlab.models.vlm.asking.provider import (
     STRUCTURED as STRUCTURED,
     Provider as Provider,
     need_inspect as need_inspect,
+    sent_to as sent_to,
     with_address as with_address,
 )
 from affectlab.models.vlm.asking.settings import AskSettings as AskSettings, Retrying as Retrying

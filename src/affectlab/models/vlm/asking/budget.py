@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Rare
-from affectlab.models.vlm.prompts import ImagePart, Prompt
+from affectlab.models.vlm.prompts import ImagePart, Prompt, SoundPart
 
 __all__ = [
     "Budget",
@@ -321,6 +321,8 @@ class Purse:
 
 _BYTES_PER_TOKEN = 3.5
 """Of English, lists and JSON; tokens are a little longer on average."""
+_PER_SECOND = 32
+"""Tokens of a second of sound, as Google counts; OpenAI counts 10."""
 _OVERHEAD = 32
 """Tokens of a message that are no text."""
 _AT_FIRST = 1.25
@@ -333,14 +335,16 @@ def guess_input(prompt: Prompt, structured: bool = False) -> int:
     """Guess the tokens of a prompt.
 
     A picture counts as the larger of two published rules: 170 tokens for each tile of 512 pixels
-    and 85 once, or one token for 750 pixels.
+    and 85 once, or one token for 750 pixels; a sound as the larger of 10 and 32 tokens a second.
     """
     texts = [prompt.system, *(part for part in prompt.parts if isinstance(part, str))]
     size = sum(len(text.encode()) for text in texts)
     if structured:
         size += len(str(prompt.schema))
     pictures = sum(_picture(part) for part in prompt.parts if isinstance(part, ImagePart))
-    return math.ceil(size / _BYTES_PER_TOKEN) + pictures + _OVERHEAD
+    seconds = sum(part.seconds for part in prompt.parts if isinstance(part, SoundPart))
+    heard = math.ceil(_PER_SECOND * seconds)
+    return math.ceil(size / _BYTES_PER_TOKEN) + pictures + heard + _OVERHEAD
 
 
 def _picture(part: ImagePart) -> int:

@@ -218,6 +218,8 @@ def _said(messages: Sequence[ChatMessage]) -> tuple[list[Any], list[dict[str, An
         content = message.content
         parts: list[dict[str, str]] = []
         for part in [content] if isinstance(content, str) else content:
+            if hasattr(part, "audio"):
+                raise InputError("it hears nothing")
             image = getattr(part, "image", None)
             if image is None:
                 parts.append({"type": "text", "text": getattr(part, "text", str(part))})

@@ -35,6 +35,14 @@ class Askable(Protocol):
         """Names the question by all that decides about its answer."""
 
     @property
+    def stimulus(self) -> str:
+        """Name of the stimulus."""
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """What is shown: picture, sound, text."""
+
+    @property
     def most_asks(self) -> int:
         """Times that it is asked at most until its answer can be read."""
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from affectlab.core.errors import InputError
+from affectlab.models.ask import sent_away
 from affectlab.models.vlm.asking.budget import Prices, Usage, guess_input
 from affectlab.models.vlm.asking.outcomes import Askable
+from affectlab.models.vlm.asking.provider import sent_to
 from affectlab.models.vlm.asking.settings import AskSettings
 from affectlab.models.vlm.prompts import Prompt
 
-__all__ = ["Plan", "plan_of"]
+__all__ = ["Plan", "leaving", "plan_of"]
 
 _SAMPLED = 20
 """Questions whose size is looked at; the others count as their mean."""
@@ -19,14 +21,6 @@ _ANSWER_PER_LABEL = 12
 """Tokens of an answer for each label: its name, a number, and what stands between them."""
 _REASON = 30
 """Tokens of a reason."""
-
-
-class _Named(Askable, Protocol):
-    """A question that says what it is about."""
-
-    @property
-    def stimulus(self) -> str:
-        """Name of the stimulus."""
 
 
 @dataclass(frozen=True)
@@ -51,30 +45,60 @@ class Plan:
     """Dollars, from both guesses; None when prices are not known."""
     most_cost: float | None
     """Dollars if every answer took its limit."""
+    most_asks: int
+    """Times that one question is asked at most, if its answers cannot be read; what is guessed
+    here counts one, and the most all of them."""
+    leaves: str
+    """What leaves this machine, and to whom; "" where nothing does."""
+
+
+def leaving(questions: Sequence[Askable], model: str, settings: AskSettings) -> str:
+    """Say what of people leaves this machine when questions are asked; "" where nothing does."""
+    to = sent_to(model, settings)
+    shows = {question.stimulus: question.shows for question in questions if question.shows}
+    if to is None or not shows:
+        return ""
+    return sent_away(len(shows), {kind for one in shows.values() for kind in one}, to)
 
 
 def plan_of(
-    questions: Sequence[_Named],
-    todo: Sequence[_Named],
+    questions: Sequence[Askable],
+    todo: Sequence[Askable],
+    model: str,
     settings: AskSettings,
     prices: Prices | None,
+    *,
+    skip_broken: bool = False,
 ) -> Plan:
-    """Guess what questions take, from some of those that are to be asked."""
+    """Guess what questions take, from some of those that are to be asked.
+
+    Parameters
+    ----------
+    skip_broken
+        Guess without the questions that cannot be put; whoever asks says which they are.
+
+    Raises
+    ------
+    InputError
+        When something that is shown cannot be used.
+    """
     different = list({question.key: question for question in questions}.values())
     n = len(todo)
-    first = todo[0] if todo else different[0]
-    prompts = [question.prompt() for question in todo[:: max(n // _SAMPLED, 1)]]
+    sampled = todo[:: max(n // _SAMPLED, 1)]
+    prompts = [*_prompts(sampled, skip_broken)] if todo else []
+    first = prompts[0] if prompts else (todo or different)[0].prompt()
     share = n / len(prompts) if prompts else 0.0
     tokens = round(sum(guess_input(one, one.structured) for one in prompts) * share)
     answer = round(sum(_answer(one, settings) for one in prompts) * share)
-    most = settings.max_tokens * n
+    asks = max((question.most_asks for question in todo), default=1)
+    most = settings.max_tokens * n * asks
     costs = [
-        None if prices is None else prices.cost(Usage(input=tokens, output=output))
-        for output in (answer, most)
+        None if prices is None else prices.cost(Usage(input=read, output=output))
+        for read, output in ((tokens, answer), (tokens * asks, most))
     ]
     return Plan(
-        prompts[0] if prompts else first.prompt(),
-        first.stimulus,
+        first,
+        (todo or different)[0].stimulus,
         len(different),
         len(different) - n,
         tokens,
@@ -82,11 +106,22 @@ def plan_of(
         most,
         costs[0],
         costs[1],
+        asks,
+        leaving(todo, model, settings),
     )
 
 
+def _prompts(questions: Sequence[Askable], skip_broken: bool) -> Iterator[Prompt]:
+    for question in questions:
+        try:
+            yield question.prompt()
+        except InputError:
+            if not skip_broken:
+                raise
+
+
 def _answer(prompt: Prompt, settings: AskSettings) -> int:
-    labels = max(len(prompt.labels), 1)
+    labels = prompt.schema.get("maxProperties") or max(len(prompt.labels), 1)
     rated = labels if prompt.at_most is None else min(prompt.at_most, labels)
     tokens = 10 + _ANSWER_PER_LABEL * rated + (_REASON * rated if prompt.reasons else 0)
     return min(tokens, settings.max_tokens)

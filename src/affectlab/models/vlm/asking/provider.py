@@ -22,7 +22,8 @@ from affectlab.models.vlm.asking.budget import Usage
 from affectlab.models.vlm.asking.failures import BadReplyError, Failure, failure_of
 from affectlab.models.vlm.asking.secrets import Secrets, secrets_in
 from affectlab.models.vlm.asking.settings import AskSettings
-from affectlab.models.vlm.prompts import Prompt, strict_schema
+from affectlab.models.ask import on_this_machine
+from affectlab.models.vlm.prompts import Prompt, SoundPart, strict_schema
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
@@ -37,6 +38,7 @@ __all__ = [
     "left_out",
     "need_inspect",
     "reply_of",
+    "sent_to",
     "with_address",
 ]
 
@@ -243,7 +245,6 @@ def _capped(stream: Any) -> Any:
 _OPTIONAL = ("temperature", "top_p", "seed")
 """Settings that inspect-ai leaves out for models that do not take them."""
 _WITHOUT_RETRIES = frozenset({"local", "mockllm", "none"})
-_OWN_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def need_inspect() -> None:
@@ -314,12 +315,12 @@ class Provider:
                 result = await self._api.generate(messages, [], "none", config)
         # Any provider's library may raise anything; what it means is looked up.
         except Exception as error:  # noqa: BLE001
-            failure = self._failure(error, bool(arrived) or not self.guarded, outer)
+            failure = self._failure(error, bool(arrived) or not self.guarded, outer, prompt)
             return Reply(failure=failure, seconds=time.monotonic() - begun)
         output, call = result if isinstance(result, tuple) else (result, None)
         seconds = time.monotonic() - begun
         if isinstance(output, Exception):
-            return Reply(failure=self._failure(output, True, outer), seconds=seconds)
+            return Reply(failure=self._failure(output, True, outer, prompt), seconds=seconds)
         wanted = [name for name in _OPTIONAL if getattr(config, name) is not None]
         wanted += [STRUCTURED] if prompt.structured else []
         reply = replace(reply_of(output, call, seconds), not_sent=left_out(call, wanted))
@@ -332,10 +333,16 @@ class Provider:
         cut = reply.stop_reason in ("max_tokens", "model_length")
         return replace(reply, alternatives=shares, stop_reason="" if cut else reply.stop_reason)
 
-    def _failure(self, error: Exception, arrived: bool, outer: BaseException | None) -> Failure:
+    def _failure(
+        self, error: Exception, arrived: bool, outer: BaseException | None, prompt: Prompt
+    ) -> Failure:
         found = failure_of(error, outer)
         if found is not None:
             return found
+        if not arrived and any(isinstance(part, SoundPart) for part in prompt.parts):
+            # Which models hear is known to providers alone: that this one does not is its answer.
+            said = self.secrets.clean(_line(error))[:300]
+            return Failure(rejection=f"it takes no such sound ({said})", sent=False)
         if isinstance(error, ImportError | NotImplementedError | InputError) or _is_prerequisite(
             error
         ):
@@ -427,7 +434,7 @@ def _key(model: str, settings: AskSettings) -> str | None:
     if provider != "openai-api" or settings.base_url is None:
         return None
     own = f"{rest.partition('/')[0].upper().replace('-', '_')}_API_KEY"
-    local = urlsplit(settings.base_url).hostname in _OWN_MACHINE
+    local = on_this_machine(settings.base_url)
     # A server on this machine needs no key, but the library wants one.
     return "none" if local and not os.environ.get(own) else None
 
@@ -464,6 +471,7 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
     from inspect_ai.model import (
         ChatMessageSystem,
         ChatMessageUser,
+        ContentAudio,
         ContentImage,
         ContentText,
     )
@@ -472,9 +480,12 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
     for part in prompt.parts:
         if isinstance(part, str):
             content.append(ContentText(text=part))
-        else:
-            data = base64.b64encode(part.data).decode("ascii")
-            content.append(ContentImage(image=f"data:{part.media_type};base64,{data}"))
+            continue
+        data = f"data:{part.media_type};base64,{base64.b64encode(part.data).decode('ascii')}"
+        heard = isinstance(part, SoundPart)
+        content.append(
+            ContentAudio(audio=data, format="wav") if heard else ContentImage(image=data)
+        )
     asked = ChatMessageUser(content=content)
     # A prompt that is a published wording has nothing before it.
     return [ChatMessageSystem(content=prompt.system), asked] if prompt.system else [asked]
@@ -502,6 +513,27 @@ _HOSTED: dict[tuple[str, str], tuple[str, ...]] = {
 _LAST = "INSPECT_EVAL_MODEL_BASE_URL"
 _STARTED_HERE = frozenset({"vllm", "sglang"})
 """Providers that start a server themselves unless they are told of one."""
+_HERE = frozenset(
+    {"hf", "llama-cpp-python", "local", "mockllm", "none", "ollama", "vllm-completions"}
+    | _STARTED_HERE
+)
+"""Providers that ask this machine unless they are told of another address."""
+
+
+def sent_to(model: str, settings: AskSettings) -> str | None:
+    """Say who gets what is asked; None where it stays on this machine.
+
+    Examples
+    --------
+    >>> sent_to("openai/gpt-4o-mini", AskSettings()), sent_to("local/smolvlm", AskSettings())
+    ('openai', None)
+    """
+    provider, url = model.partition("/")[0], settings.base_url
+    if provider in ("local", "mockllm", "hf"):
+        return None
+    if url is not None:
+        return None if on_this_machine(url) else f"{provider} at {urlsplit(url).hostname}"
+    return None if provider in _HERE else provider
 
 
 def _variables(model: str) -> tuple[str, ...]:

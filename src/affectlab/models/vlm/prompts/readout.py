@@ -21,8 +21,13 @@ else, and what they share says nothing."""
 _MOST = {"choice": 26, "logprob": 10}
 
 
-def one_at_a_time(protocol: Protocol, readout: Readout) -> Protocol:
+def one_at_a_time(protocol: Protocol, readout: Readout, *, each: bool = False) -> Protocol:
     """Ask about one label at a time, which a readout of one sign needs.
+
+    Parameters
+    ----------
+    each
+        Whether a prompt speaks of one label, however its answer is read.
 
     Raises
     ------
@@ -35,15 +40,15 @@ def one_at_a_time(protocol: Protocol, readout: Readout) -> Protocol:
     >>> one_at_a_time(load_protocol("intensity"), "logprob").asks.per_trial
     'one'
     """
-    if readout == "generate":
+    if readout == "generate" and not each:
         return protocol
     if protocol.answer != "ratings":
         raise InputError(
-            f"readout {readout!r}: protocol {protocol.name!r} asks for {protocol.answer}; expected "
+            f"readout {readout!r}, one label at a time: protocol {protocol.name!r} asks for {protocol.answer}; expected "
             "a protocol of ratings"
         )
     values = _values(protocol)
-    if not 2 <= len(values) <= _MOST[readout]:
+    if readout != "generate" and not 2 <= len(values) <= _MOST[readout]:
         raise InputError(
             f"readout {readout!r}: scale {protocol.scale} of protocol {protocol.name!r} has "
             f"{len(values) or 'no'} steps; expected 2 to {_MOST[readout]}"

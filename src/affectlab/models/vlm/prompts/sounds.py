@@ -55,7 +55,7 @@ def sound_part(source: str | Path | Sound, *, most_bytes: int = 3_500_000) -> So
     >>> from affectlab.models.raters import Sound
     >>> part = sound_part(Sound(np.zeros(32_000, dtype=np.float32), 32_000))
     >>> part.seconds, len(part.data), part.encoding
-    (1.0, 32044, 'wav, 16 bits, 16000 Hz')
+    (1.0, 32044, 'wav, 16 bits, 16000 Hz, at most 3500000 bytes')
     """
     from affectlab.models.images import content_hash, read_bytes
     from affectlab.models.raters import load_sound
@@ -68,7 +68,9 @@ def sound_part(source: str | Path | Sound, *, most_bytes: int = 3_500_000) -> So
     for rate in _RATES:
         data = _written(sound, rate)
         if len(data) <= most_bytes:
-            return SoundPart(data, sound.seconds, sha256, f"wav, 16 bits, {rate} Hz")
+            # The same for all sounds of a run: it is part of what names a question.
+            how = f"wav, 16 bits, {_RATES[0]} Hz, at most {most_bytes} bytes"
+            return SoundPart(data, sound.seconds, sha256, how)
     named = source if isinstance(source, str | Path) else "sound"
     raise InputError(
         f"{named}: {sound.seconds:,.0f} seconds do not fit {most_bytes:,} bytes at {_RATES[-1]:,} "
