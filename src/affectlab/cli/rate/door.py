@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 
 _FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Suffixes of results that a model has given elsewhere."""
-_OPTIONS = ("taxonomy", "label_map", "path", "rater", "on_bad", "patience", "again", "progress")
+_OPTIONS = (
+    *("taxonomy", "label_map", "path", "rater", "on_bad", "patience", "again", "progress"),
+    "announce",
+)
 """What a model cannot have as a setting, since it is said of every model."""
 _OF_ALL = ("rater", "patience", "again", "on_bad")
 """Options of models that are asked which every model takes."""
@@ -146,6 +149,11 @@ def rate(
         Folder that keeps embeddings and readings of faces from run to run.
     style
         With solved examples, or without.
+    prompt
+        protocol, described (as EmoNet-Face asked), or a file of the authors, sent as published
+        (FILE.ipynb, .py, .txt, .md; #NAME picks a text in it).
+    most_asks
+        Times a question is asked until its answer can be read.
     left_out
         What a label without a value means. By default zero with --at-most, else what the protocol
         says.
@@ -196,6 +204,8 @@ def rate(
             out, stimuli, rater, to, limit=limit, wanted=wanted | {"seed": seed}, dry_run=dry_run
         )
         return
+    if dry_run:
+        raise InputError(f"dry_run: {model} is no provider's model; expected one, or no dry_run")
     own = {name: value for name, value in asking.items() if name in _OF_ALL}
     metrics = metrics_of(model, stimuli)
     if metrics:
@@ -214,7 +224,15 @@ def rate(
         given["trust_pickle"] = True
     with collected(out, "stimuli", folder) as (progress, doubts):
         ratings = rate_stimuli(
-            model, stimuli, taxonomy, label_map, folder, progress=progress, **own, **given
+            model,
+            stimuli,
+            taxonomy,
+            label_map,
+            folder,
+            progress=progress,
+            announce=out.show,
+            **own,
+            **given,
         )
         told = (
             []

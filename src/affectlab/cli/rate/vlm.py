@@ -59,8 +59,10 @@ def show_plan(out: Output, model: str, plan: Plan) -> None:
             for line in ("", *part.splitlines()):
                 out.show(line)
             continue
-        heard = isinstance(part, SoundPart)
-        size = f"{part.seconds:,.1f} seconds" if heard else f"{part.width} x {part.height}"
+        if isinstance(part, SoundPart):
+            size = f"{part.seconds:,.1f} seconds"
+        else:
+            size = f"{part.width} x {part.height}"
         out.show("", f"[{part.media_type}, {size}, {len(part.data):,} bytes]")
     out.head("")
     announce(out, model, plan)

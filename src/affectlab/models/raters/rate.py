@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ def rate(
     patience: Count = 5,
     again: Collection[str] | str = (),
     progress: Progress | None = None,
+    announce: Callable[[str], None] | None = None,
     **settings: Any,
 ) -> Ratings:
     """Let any model rate texts, pictures or sounds: one's own, a published one, a function.
@@ -113,6 +114,9 @@ def rate(
         ``schema_invalid``; ``transport`` and ``rejected`` always are.
     progress
         Called with a text, the stimuli done and all that are to be asked about.
+    announce
+        Called before the first stimulus leaves this machine, with a sentence that says how many go
+        where; not called for models that run here.
     **settings
         Of the kind of model, such as ``batch`` of a checkpoint, ``level`` of a text model,
         ``intervals`` of heads.
@@ -170,6 +174,7 @@ def rate(
         patience=patience,
         again=again_outcomes(again),
         progress=progress,
+        announce=announce,
     )
     _warn(run, loaded, path, notes)
     if not run.stimuli:
@@ -263,6 +268,7 @@ def as_ratings(run: RaterRun, rater: Rater, table: LabelTable) -> Ratings:
         "rater_kind": ["model"],
         "version": [rater.version],
         "settings": [json.dumps(dict(rater.settings), sort_keys=True, default=str)],
+        **({} if rater.sent_to is None else {"sent_to": [rater.sent_to]}),
         "labels_by": [table.by],
         "left_out": ["; ".join(f"{label}: {why}" for label, why in table.unmapped.items())],
     }

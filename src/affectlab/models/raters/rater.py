@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from affectlab.core.errors import InputError, check_choice, check_once
 from affectlab.core.words import plural, shown
 from affectlab.evaluation import OUTCOMES
+from affectlab.models.ask import on_this_machine
 from affectlab.ratings import Scale
 
 __all__ = [
@@ -196,6 +198,8 @@ class Rater:
     to try nothing again."""
     concurrency: int = 1
     """Stimuli that are asked about at the same time, where there is `ask`."""
+    address: str = ""
+    """Where stimuli are sent; "" for a rater that keeps them on this machine."""
     notes: Callable[[], Sequence[str]] | None = None
     """What is to be said of the run when it is over, such as how many texts were cut."""
 
@@ -223,6 +227,13 @@ class Rater:
     def noun(self) -> str:
         """What one of its stimuli is called."""
         return NOUNS[self.takes]
+
+    @property
+    def sent_to(self) -> str | None:
+        """Who gets the stimuli; None where they stay on this machine."""
+        if not self.address or on_this_machine(self.address):
+            return None
+        return f"{self.name} at {urlsplit(self.address).hostname}"
 
     @property
     def fingerprint(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from affectlab.core.errors import AffectlabError, InputError, check_choice
 from affectlab.core.words import plural
+from affectlab.models.ask import sent_away
 from affectlab.models.embedding import loaded
 from affectlab.models.raters.ledger import AnswerLedger
 from affectlab.models.raters.rater import Answer, Rater, answer_of, judge
@@ -158,6 +159,7 @@ def ask_about(
     patience: int,
     again: Collection[str],
     progress: Progress | None,
+    announce: Callable[[str], None] | None = None,
 ) -> RaterRun:
     """Ask a rater about stimuli; every answer is kept at once.
 
@@ -170,7 +172,7 @@ def ask_about(
     if patience < 1:
         raise InputError(f"patience = {patience}: expected 1 or more")
     with AnswerLedger(folder, rater, again) as ledger:
-        return _ask_about(stimuli, rater, ledger, on_bad, patience, progress)
+        return _ask_about(stimuli, rater, ledger, on_bad, patience, progress, announce)
 
 
 def _ask_about(
@@ -180,6 +182,7 @@ def _ask_about(
     on_bad: OnBad,
     patience: int,
     progress: Progress | None,
+    announce: Callable[[str], None] | None,
 ) -> RaterRun:
     readable: list[Stimulus] = []
     unread: list[tuple[Stimulus, str]] = []
@@ -194,6 +197,8 @@ def _ask_about(
         readable.append(one)
         if ledger.get(one.sha256) is None:
             todo.setdefault(one.sha256, one)
+    if todo and announce is not None and rater.sent_to is not None:
+        announce(sent_away(len(todo), {rater.noun}, rater.sent_to))
     watch = _Stopwatch(rater, patience, len(todo), progress)
     broken: dict[str, str] = {}
     n_asked = 0

@@ -265,6 +265,7 @@ def api_rater(
         api.labels,
         version=api.version,
         scale=api.scale,
+        address=place,
         settings=dict(api.settings) | ({} if place == api.url else {"url": place}),
         complete=api.complete,
         others=api.others,

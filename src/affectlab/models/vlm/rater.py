@@ -111,8 +111,8 @@ def split(
         record = ledger.get(question.key)
         if record is not None:
             judged = judge(question, record)
-            again = record.of_account or to_ask_again(question, record, judged)
-            if judged.outcome not in wanted and not again:
+            unfinished = record.of_account or to_ask_again(question, record, judged)
+            if judged.outcome not in wanted and not unfinished:
                 kept[question.key] = (record, judged)
                 continue
         todo[question.key] = question

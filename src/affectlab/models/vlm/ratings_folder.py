@@ -16,7 +16,16 @@ from affectlab.ratings import read_ratings
 __all__ = ["check_ratings_of", "image_targets"]
 
 _HOW = (
-    *("model", "protocol", "wording", "prompt_sha256", "prompt_version", "temperature", "top_p", "max_tokens"),
+    *(
+        "model",
+        "protocol",
+        "wording",
+        "prompt_sha256",
+        "prompt_version",
+        "temperature",
+        "top_p",
+        "max_tokens",
+    ),
     *("sampling_seed", "reasoning_effort", "label_order"),
 )
 """Attributes of a rater that say how it was asked."""

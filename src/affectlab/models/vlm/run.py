@@ -261,7 +261,15 @@ def _schema() -> dict[str, Any]:
         *("problem", "text", "reasons", "repairs", "stop_reason", "served", "at"),
     )
     whole = (
-        *("repeat", "retries", "asks", "http_status", "input_tokens", "cached_tokens", "output_tokens"),
+        *(
+            "repeat",
+            "retries",
+            "asks",
+            "http_status",
+            "input_tokens",
+            "cached_tokens",
+            "output_tokens",
+        ),
         "reasoning_tokens",
     )
     kinds: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(whole, pl.Int64)

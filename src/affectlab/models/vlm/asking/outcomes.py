@@ -47,7 +47,7 @@ class Askable(Protocol):
         """Times that it is asked at most until its answer can be read."""
 
     def prompt(self, *, again: bool = False) -> Prompt:
-        """Build what is sent, at first or again; raises InputError when a picture cannot be used."""
+        """Build what is sent, at first or again; raises InputError where it cannot be shown."""
 
     def told(self) -> dict[str, Any]:
         """Say what was asked, for readers of the ledger."""

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 
 from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.models.ask import on_this_machine
 from affectlab.models.vlm.asking.budget import Usage
 from affectlab.models.vlm.asking.failures import BadReplyError, Failure, failure_of
 from affectlab.models.vlm.asking.secrets import Secrets, secrets_in
 from affectlab.models.vlm.asking.settings import AskSettings
-from affectlab.models.ask import on_this_machine
 from affectlab.models.vlm.prompts import Prompt, SoundPart, strict_schema
 
 if TYPE_CHECKING:

@@ -16,7 +16,13 @@ from affectlab.core.words import joined
 from affectlab.models.vlm.prompts.checks import checked
 from affectlab.models.vlm.prompts.form import Asked
 from affectlab.models.vlm.prompts.images import ImageLimits, ImagePart, image_part
-from affectlab.models.vlm.prompts.stimulus import Option, Part, Stimulus, check_stimulus, shown_parts
+from affectlab.models.vlm.prompts.stimulus import (
+    Option,
+    Part,
+    Stimulus,
+    check_stimulus,
+    shown_parts,
+)
 from affectlab.models.vlm.prompts.wording import question_words
 from affectlab.protocols import Protocol
 
@@ -277,8 +283,8 @@ def read_examples(
     path
         A TOML file, or a folder with ``examples.toml``. Each ``[[examples]]`` has an ``answer`` as
         the protocol takes it, what it shows (``image``, ``images``, ``text``, ``options`` or
-        ``described``), and where they belong ``reason`` or ``reasons``, ``label`` and ``dimensions``. Pictures are
-        found relative to the file.
+        ``described``), and where they belong ``reason`` or ``reasons``, ``label`` and
+        ``dimensions``. Pictures are found relative to the file.
     protocol
         What the examples must answer.
     limits

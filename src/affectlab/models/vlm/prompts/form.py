@@ -251,7 +251,8 @@ def plan_asked(
         questions = tuple(one for one in questions if one.label == wanted)
     labels = tuple(one.label for one in questions if one.label is not None)
     each = protocol.answer == "ratings" and protocol.asks.per_trial == "all"
-    pairs, dimensions = None, ()
+    pairs: int | None = None
+    dimensions: tuple[Dimension, ...] = ()
     if prompt == "described":
         refused = at_most is not None and style == "zero-shot"
         refused |= left_out == "not rated" or structured

@@ -330,7 +330,9 @@ def _called(node: ast.Call, known: Mapping[str, Any]) -> Any:
     if name == "join" and len(node.args) == 1:
         parts = [_pieces(one) for one in _value(node.args[0], known)]
         between = [(_plain(of),)] * len(parts)
-        woven = [piece for pair in zip(between, parts, strict=True) for one in pair for piece in one]
+        woven = [
+            piece for pair in zip(between, parts, strict=True) for one in pair for piece in one
+        ]
         return _together(woven[1:])
     if name == "strip" and not node.args:
         return _plain(of).strip()

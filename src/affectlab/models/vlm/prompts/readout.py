@@ -44,8 +44,8 @@ def one_at_a_time(protocol: Protocol, readout: Readout, *, each: bool = False) -
         return protocol
     if protocol.answer != "ratings":
         raise InputError(
-            f"readout {readout!r}, one label at a time: protocol {protocol.name!r} asks for {protocol.answer}; expected "
-            "a protocol of ratings"
+            f"readout {readout!r}, one label at a time: protocol {protocol.name!r} asks for "
+            f"{protocol.answer}; expected a protocol of ratings"
         )
     values = _values(protocol)
     if readout != "generate" and not 2 <= len(values) <= _MOST[readout]:

@@ -56,7 +56,7 @@ class Stimulus:
 
     @property
     def shown(self) -> str:
-        """SHA-256 of what is shown: of one picture or sound alone, that of its file; "" for nothing.
+        """SHA-256 of what is shown: of one picture or sound, that of its file; "" for nothing.
 
         Examples
         --------
