@@ -28,6 +28,8 @@ class Call:
     text: str
     """All texts of the prompt."""
     path: str = ""
+    sounds: list[bytes] = field(default_factory=list)
+    """Bytes of the sounds, in order."""
     seen: int = 1
     """How often the same body came, this one included."""
 
@@ -203,12 +205,15 @@ class FakeServer:
 
 def _call(number: int, content: bytes, headers: dict[str, str], seen: int) -> Call:
     body = json.loads(content)
-    images, media, texts = [], [], []
+    images, media, texts, sounds = [], [], [], []
     for message in body["messages"]:
         parts = message["content"]
         for part in [{"type": "text", "text": parts}] if isinstance(parts, str) else parts:
             if part["type"] == "text":
                 texts.append(part["text"])
+            elif part["type"] == "input_audio":
+                media.append(part["input_audio"]["format"])
+                sounds.append(base64.b64decode(part["input_audio"]["data"], validate=True))
             elif part["type"] == "image":
                 # As Anthropic's messages have it.
                 media.append(part["source"]["media_type"])
@@ -217,4 +222,4 @@ def _call(number: int, content: bytes, headers: dict[str, str], seen: int) -> Ca
                 head, _, data = part["image_url"]["url"].partition(";base64,")
                 media.append(head.removeprefix("data:"))
                 images.append(base64.b64decode(data, validate=True))
-    return Call(number, body, headers, images, media, "\n".join(texts), seen=seen)
+    return Call(number, body, headers, images, media, "\n".join(texts), sounds=sounds, seen=seen)

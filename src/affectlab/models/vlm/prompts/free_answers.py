@@ -39,7 +39,9 @@ def find_answer(asked: Asked, text: str | None) -> Found:
         What is said of other keys is left out, which its repairs say.
     """
     found = find_object(text)
-    said = (text or "")[:LONGEST]
+    said = text or ""
+    if len(said) > LONGEST:
+        return found
     repairs = dict.fromkeys(found.repairs)
     values: list[tuple[str, Any]] = []
     chosen: list[str] = []

@@ -136,8 +136,8 @@ class Prompt:
     """Value of each sign, where an answer is one."""
     prompt: Wording = "protocol"
     """Whose words these are."""
-    again: str = field(default="", repr=False)
-    """What stands behind it when it is asked again."""
+    again: tuple[Part, ...] = field(default=(), repr=False)
+    """Its parts when it is asked again; none where they are the same."""
 
     @property
     def text(self) -> str:
@@ -146,7 +146,7 @@ class Prompt:
 
     def asked_again(self) -> Prompt:
         """Give the prompt for the second asking and those after it."""
-        return replace(self, parts=_joined([*self.parts, self.again])) if self.again else self
+        return replace(self, parts=self.again) if self.again else self
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
@@ -282,14 +282,17 @@ def build_prompt(
         foot = ([hint_sentence(hinted, noun)] if hinted else []) + [CLOSING[readout]]
         blank = shown_parts(stimulus, swapped=False, blank=True)
         parts = _joined([*head, *shown_parts(stimulus, swapped=asked.swapped), *foot])
-        again = again_words(asked)
+        again = _joined([*parts, again_words(asked)])
+        more = () if prompt == "protocol" else (again_words(asked),)
     else:
         system, schema, head, foot = "", {}, [], []
         blank = published_parts(asked, published.pieces, stimulus, blank=True)
         parts = tuple(published_parts(asked, published.pieces, stimulus))
-        again = "".join(one for one in published.again if isinstance(one, str))
-    # What a protocol's own words say of a second asking is no part of what was asked first.
-    more = () if prompt == "protocol" else (again, "" if published is None else published.sha256)
+        more = (published.sha256, *(str(one) for one in published.again))
+        again = ()
+        if published.again:
+            pieces = (*published.pieces, *published.again)
+            again = tuple(published_parts(asked, pieces, stimulus))
     version = _hash(system, [*head, *blank, *foot], schema, asked.swapped, more)
     return Prompt(
         system=system,

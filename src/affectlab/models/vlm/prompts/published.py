@@ -40,6 +40,8 @@ _LARGEST = 32 * 2**20
 """Bytes of a file that is read; notebooks hold pictures."""
 _LONGEST = 1_000_000
 """Characters of one text: a few lines that double each other would fill any memory."""
+_MOST = 100_000
+"""Entries of a list, with those of the lists in it."""
 
 
 @dataclass(frozen=True)
@@ -362,11 +364,12 @@ def _pieces(value: Any) -> Pieces:
 
 def _bounded(value: Any) -> Any:
     """Refuse lists that hold each other so often that no memory could hold their text."""
-    left, todo = _LONGEST, [value]
+    n, size, todo = 0, 0, [value]
     while todo:
         one = todo.pop()
-        left -= len(one) if isinstance(one, str | list | dict) else 1
-        if left < 0 or isinstance(one, tuple):
+        n += 1
+        size += len(one) if isinstance(one, str) else 0
+        if max(n, len(todo)) > _MOST or size > _LONGEST or isinstance(one, tuple):
             raise _UnknownError
         todo += one if isinstance(one, list) else one.values() if isinstance(one, dict) else ()
     return value
