@@ -274,10 +274,8 @@ def test_what_others_words_cannot_say(text: str, options: dict, words: str, tmp_
 
 def test_runs_are_compared_by_prompt(faces: Path, tmp_path: Path) -> None:
     """The ways of asking are told apart by whose words ask, and by the hash of a file."""
-    paths = []
-    for number, text in enumerate(("Rate {labels}.", "Rate, please, {labels}.")):
-        paths.append(tmp_path / f"{number}.txt")
-        paths[-1].write_text(text)
+    path = tmp_path / "prompt.txt"
+    path.write_text("Rate {labels}.")
 
     def script(call: Call) -> Answer:
         size = sum(map(ord, call.body["model"] + call.text[:15])) + sum(call.images[0][600:800])
@@ -287,7 +285,7 @@ def test_runs_are_compared_by_prompt(faces: Path, tmp_path: Path) -> None:
     tables = []
     with FakeServer(script) as server:
         for model in ("m1", "m2"):
-            for prompt in ("protocol", "described", *map(str, paths)):
+            for prompt in ("protocol", "described", str(path)):
                 asked = VlmRater(
                     f"openai-api/fake/{model}",
                     ledger=tmp_path / "run",
@@ -304,10 +302,6 @@ def test_runs_are_compared_by_prompt(faces: Path, tmp_path: Path) -> None:
     )
     found = protocol_effects(people, tables, n_boot=0)
     ways = found.scores["way"].unique().to_list()
-    assert len(ways) == 4
-    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
-    for sign in ("described", *hashes):
+    assert len(ways) == found.rankings.height == 3
+    for sign in ("described", hashlib.sha256(path.read_bytes()).hexdigest()):
         assert sum(sign in way for way in ways) == 1
-    assert found.rankings.height == 6
-    by_file = protocol_effects(people, tables, ways=["wording"], n_boot=0)
-    assert by_file.scores["way"].n_unique() == 4

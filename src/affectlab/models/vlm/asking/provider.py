@@ -339,7 +339,8 @@ class Provider:
         found = failure_of(error, outer)
         if found is not None:
             return found
-        if not arrived and any(isinstance(part, SoundPart) for part in prompt.parts):
+        unable = not arrived or isinstance(error, NotImplementedError | InputError)
+        if unable and any(isinstance(part, SoundPart) for part in prompt.parts):
             # Which models hear is known to providers alone: that this one does not is its answer.
             said = self.secrets.clean(_line(error))[:300]
             return Failure(rejection=f"it takes no such sound ({said})", sent=False)
