@@ -287,3 +287,36 @@ def test_a_few_first_and_all_of_them_later(faces: Path, tmp_path: Path) -> None:
     assert "4 questions are answered in the ledger" in told
     assert "0 questions to" in told
     assert "about $0.0000" in told
+
+
+def test_the_words_of_others(faces: Path, tmp_path: Path) -> None:
+    """A prompt is described or taken from a file; what is asked is told before it is."""
+    prompt = tmp_path / "prompt.ipynb"
+    cell = {"cell_type": "code", "source": ["P = 'Rate {labels} in this face.'"]}
+    prompt.write_text(json.dumps({"cells": [cell]}))
+    given = ("--config", f"prompt={prompt}#P")
+    with FakeServer(lambda call: chat("Awe: 3\nFear: 0")) as server:
+        planned = json.loads(ask(faces, server, tmp_path, *given, "--dry-run", "--json").stdout)
+        assert planned["result"]["prompt"].startswith("Rate Amusement, ")
+        assert not server.calls
+        done = ask(faces, server, tmp_path, *given)
+        assert len(server.calls) == 4
+        ratings = read_ratings(tmp_path / "r.parquet")
+        told = ratings.raters.row(0, named=True)
+        assert told["wording"] == "as published: prompt.ipynb#P"
+        said = " ".join(done.stdout.split())
+        assert said.index(told["prompt_sha256"][:40]) < said.index("4 questions to")
+        assert said.index("4 questions to") < said.index("answered 4 questions")
+        described = ("--config", "prompt=described", "--config", "most_asks=2")
+        more = ("--out", tmp_path / "d.parquet", "--config", "concurrency=1", "--json")
+        plan = ask(faces, server, tmp_path, *described, "--dry-run", "--json")
+        assert json.loads(plan.stdout)["result"]["most_asks"] == 2
+        ask(faces, server, tmp_path, *described, *more, code=2)
+        assert len(server.calls) == 4 + 8
+        missing = ask(faces, server, tmp_path, "--config", "prompt=no.txt", code=2)
+    assert "no.txt cannot be read" in missing.stderr
+
+
+def test_a_dry_run_is_of_providers_alone(faces: Path, tmp_path: Path) -> None:
+    done = run_here("rate", "hume", faces, "--out", tmp_path / "r.csv", "--dry-run", code=2)
+    assert "dry_run" in done.stderr

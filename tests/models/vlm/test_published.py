@@ -218,7 +218,7 @@ def test_it_is_sent_as_it_is_and_its_hash_is_kept(faces: Path, tmp_path: Path) -
         return chat("joy: 3\nfear: 0")
 
     with FakeServer(script) as server:
-        options = {"prompt": str(path), "shuffle": None}
+        options = {"prompt": str(path)}
         run = rater(server, tmp_path / "run", SMALL, **options).rate(faces)
         assert len(server.calls) == 6
         about = run.ratings.raters.row(0, named=True)

@@ -15,6 +15,7 @@ from affectlab.models.vlm.prompts import (
     Example,
     ImageLimits,
     Prompt,
+    PublishedPrompt,
     Read,
     Readout,
     Stimulus,
@@ -200,7 +201,7 @@ class Design:
 
     def order_seed(self, sha256: str) -> int | None:
         """Draw the seed of a picture, the same whatever else is asked, and in every control."""
-        if self.shuffle is None:
+        if self.shuffle is None or isinstance(self.prompt, PublishedPrompt):
             return None
         return int.from_bytes(hashlib.sha256(f"{self.shuffle} {sha256}".encode()).digest()[:6])
 

@@ -165,7 +165,9 @@ def how_asked(
         "reasons": prompt.reasons,
         "structured": rater.structured and STRUCTURED not in not_sent,
         "readout": None if rater.readout == "generate" else rater.readout,
-        "label_order": "protocol" if rater.shuffle is None else f"shuffled, seed {rater.shuffle}",
+        "label_order": "protocol"
+        if rater.shuffle is None or published is not None
+        else f"shuffled, seed {rater.shuffle}",
         "temperature": None if "temperature" in not_sent else settings.sent_temperature,
         "top_p": None if "top_p" in not_sent else settings.top_p,
         "max_tokens": settings.max_tokens,

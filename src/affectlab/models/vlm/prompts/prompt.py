@@ -358,7 +358,7 @@ def published_parts(
         "label": question.label or "",
         "definition": question.definition,
         "words": ", ".join(question.words),
-        "labels": ", ".join(asked.labels),
+        "labels": ", ".join(asked.protocol.labels()),
         "question": question_words(asked),
         "scale": value_words(asked),
         "file_name": "stimulus",
