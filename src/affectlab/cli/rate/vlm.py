@@ -289,7 +289,12 @@ def hinted(
             again=sorted({"rejected", *again}),
             **more,
         )
-        asked = VlmAnnotator(rater)
+
+        def tell(plan: Plan) -> None:
+            if plan.leaves:
+                out.show(plan.leaves)
+
+        asked = VlmAnnotator(rater, announce=tell)
     with collected(out, "pictures", to) as (progress, doubts):
         run = annotate_until(
             told,

@@ -9,7 +9,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import plural
 from affectlab.models.images import ImageFile
 from affectlab.models.vlm.asking import Progress, known_prices, unclear_said, warn_of_others
-from affectlab.models.vlm.rater import VlmRater
+from affectlab.models.vlm.rater import Announce, VlmRater
 
 __all__ = ["VlmAnnotator"]
 
@@ -39,6 +39,8 @@ class VlmAnnotator:
 
     rater: VlmRater
     progress: Progress | None = None
+    announce: Announce | None = None
+    """Called before the first question of each round, as :func:`rate_vlm` does."""
 
     def __post_init__(self) -> None:
         rater = self.rater
@@ -99,7 +101,7 @@ class VlmAnnotator:
     ) -> dict[str, dict[str, float] | str]:
         """Ask about different stimuli; gives their answers."""
         given = {image.stimulus: hint for image, hint in zip(images, hints, strict=True) if hint}
-        run = self.rater.rate(images, hints=given, progress=self.progress)
+        run = self.rater.rate(images, hints=given, progress=self.progress, announce=self.announce)
         if run.n_left:
             why = run.halt.reason if run.halt else "some images could not be asked about"
             raise InputError(

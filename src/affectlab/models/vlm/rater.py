@@ -64,6 +64,7 @@ from affectlab.models.vlm.run import Entry, VlmRun
 from affectlab.protocols import Protocol, load_protocol
 
 __all__ = [
+    "Announce",
     "Came",
     "One",
     "VlmRater",
@@ -289,6 +290,12 @@ def _questions(
         notes.append(f"left out {n} shown as an example in every prompt")
     if not files:
         raise InputError("every image is one of the examples; expected others to rate")
+    if files[0].kind == "sound":
+        protocol = rater.design().protocol
+        notes.append(
+            f"protocol {protocol.name!r} is about one {protocol.stimulus}: its words stand as they "
+            "are beside a sound; a protocol of your own can speak of voices"
+        )
     notes += same_content(files)
     questions = make_questions(
         rater.design(),
