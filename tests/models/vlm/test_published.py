@@ -144,6 +144,11 @@ def prompt_of(tmp_path: Path, text: str) -> PublishedPrompt:
             (3, 0, None),
             ("nested", "other_keys"),
         ),
+        (
+            '{"joy": {"level": 3, "note": "x"}, "other": {"note": "y"}}',
+            (3, None, None),
+            ("other_keys",),
+        ),
         ('{"list": [{"emotion": "fear", "score": 2}]}', (None, 2, None), ("nested",)),
         ("Joy: 3\n- **Fear**: 2\nand more", (3, 2, None), ("lines", "spelling")),
         ("1. joy = 4", (4, None, None), ("lines", "number_as_text")),
@@ -178,7 +183,17 @@ def test_answers_that_say_nothing(text: str, result: str, tmp_path: Path) -> Non
     assert outcome(read_answer(prompt, SMALL, text), text) == result
 
 
-@pytest.mark.parametrize("text", ["5", " 5.", '{"rating": 5}', "joy: 5", '{"Joy": 5, "why": "x"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5",
+        " 5.",
+        '{"result": {"Rating": 5, "why": "x"}}',
+        '{"rating": 5}',
+        "joy: 5",
+        '{"Joy": 5, "why": "x"}',
+    ],
+)
 def test_one_label_at_a_time(text: str, tmp_path: Path) -> None:
     asks = SMALL.asks.model_copy(update={"per_trial": "one"})
     protocol = SMALL.model_copy(update={"asks": asks, "not_rated": False})

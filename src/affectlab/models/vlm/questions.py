@@ -242,12 +242,13 @@ class Question:
         blank = self.blank()
         self.version = blank.version
         self.name = blank.design
+        own = design.prompt
         self.key = question_key(
             {
                 "image": "" if file is None else file.sha256,
                 "filed": filed,
                 "prompt": self.version,
-                **_told_of(design.prompt),
+                **({} if isinstance(own, str) else {"prompt_sha256": own.sha256}),
                 "control": control,
                 "repeat": repeat,
                 **asked_of,

@@ -552,6 +552,8 @@ class VlmRater:
         if self.concurrency < 1 or self.patience < 1:
             name = "concurrency" if self.concurrency < 1 else "patience"
             raise InputError(f"{name} {getattr(self, name)}: expected 1 or more")
+        if self.most_asks is not None and self.most_asks < 1:
+            raise InputError(f"most_asks {self.most_asks}: expected 1 or more")
         if self.on_bad not in ("raise", "set_aside"):
             raise InputError(f"on_bad {self.on_bad!r}: expected 'raise' or 'set_aside'")
         again_outcomes(self.again)
@@ -713,7 +715,8 @@ def rate_vlm(
     stimuli
         Pictures: what :func:`affectlab.models.images.find_images` takes. Where the protocol shows
         texts, pictures with captions or pairs, a table of these: with a column text; with file and
-        caption; with file_a and file_b.
+        caption; with file_a and file_b. Sounds in place of one picture or text: a folder, a table
+        with stimulus and file, or a list.
     model
         Model string of inspect-ai.
     protocol

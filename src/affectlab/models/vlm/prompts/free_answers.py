@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -60,10 +61,10 @@ def find_answer(asked: Asked, text: str | None) -> Found:
     if made is None:
         problem = found.problem or "the answer names no label of the protocol"
         return Found(repairs=tuple(repairs), problem=problem)
-    named = [key for key, _ in values if key]
-    twice = {name for name in named if named.count(name) > 1}
+    named = Counter(key for key, _ in values if _label(asked, key) is not None)
+    twice = sorted(name for name, n in named.items() if n > 1)
     repairs |= {"other_keys": None} if others else {}
-    return Found(made, (*found.twice, *sorted(twice)), tuple(repairs))
+    return Found(made, (*found.twice, *twice), tuple(repairs))
 
 
 def _leaves(
@@ -72,11 +73,15 @@ def _leaves(
     """Give keys with their values, and labels of lists without a key."""
     for key, one in found.items():
         if isinstance(one, Mapping):
-            score = next((name for name in _SCORES if name in one), None)
+            known = _label(asked, key) is not None
+            score = next((name for name in one if name.casefold() in _SCORES), None)
+            numbers = [name for name, value in one.items() if isinstance(value, int | float)]
+            if score is None and known and len(numbers) == 1:
+                score = numbers[0]
             if score is None or isinstance(one[score], Mapping | list):
                 yield from _leaves(asked, one, depth + 1)
             else:
-                yield depth, key, one[score]
+                yield depth, key if known else score, one[score]
         elif isinstance(one, list):
             for item in one:
                 if isinstance(item, Mapping):
