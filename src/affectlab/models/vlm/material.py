@@ -17,7 +17,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.files.csv import read_table
 from affectlab.core.files.media import media_kind
 from affectlab.core.words import shown
-from affectlab.models.images import ImageFile, find_files, find_images
+from affectlab.models.images import ImageFile, find_files, find_images, kinds_of_files
 from affectlab.models.raters import Sound, find_stimuli, kind_of_stimuli
 from affectlab.models.vlm.prompts import (
     ImageLimits,
@@ -170,8 +170,7 @@ def _are_sounds(given: str | Path | tuple[Any, ...]) -> bool:
     if isinstance(given, str | Path):
         path = Path(given)
         if path.is_dir():
-            kinds = {media_kind(entry.name) for entry in path.rglob("*")}
-            return "audio" in kinds and "image" not in kinds
+            return kinds_of_files(path) == {"audio"}
         return path.exists() and kind_of_stimuli(path) == "sound"
     files = [entry[-1] if isinstance(entry, tuple | list) and entry else entry for entry in given]
     return bool(files) and all(
