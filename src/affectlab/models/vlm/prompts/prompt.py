@@ -276,6 +276,7 @@ def build_prompt(
     hinted = hinted_label(protocol, asked.labels, hint)
     noun = "sound" if stimulus.sounds else asked.noun
     published = asked.published
+    more: tuple[str, ...]
     if published is None:
         system, schema = system_text(asked), answer_schema(asked)
         head = [opening(asked, readout), *example_parts(asked, examples)]
