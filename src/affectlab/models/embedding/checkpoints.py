@@ -161,3 +161,5 @@ class Tower:
     """Weights that the checkpoint lacks, and that no row depends on."""
     told: Mapping[str, Any] = field(default_factory=dict)
     """What else the settings say."""
+    processing: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Settings by which pictures are prepared, in the words of transformers."""
