@@ -16,6 +16,7 @@ import torch
 from PIL import Image
 
 from affectlab.core.errors import InputError
+from affectlab.models.differences.learned.loss import PixelEncoder
 from affectlab.models.embedding import Embeddings, convert_weights, embed, load_encoder
 from affectlab.models.embedding.architectures import NETWORKS, _Shapes
 from affectlab.models.embedding.card import EncoderCard
@@ -367,6 +368,20 @@ def test_poolings_and_precision(tmp_path):
         cosine = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
         assert cosine.min() > 0.99
         assert full.fingerprint != half.fingerprint
+
+
+@pytest.mark.parametrize("name", ["farl", "clip-resnet", "moco-v2", "fmae-iat"])
+def test_gradients_reach_pixels(tmp_path, name):
+    """What prepares pictures is followed in torch, for a metric that is a loss."""
+    made = encoder(f"{name}:{write(name, tmp_path)}")
+    (image,) = pictures(1, side=72)
+    pixels = torch.from_numpy(np.asarray(image, dtype=np.float32) / 255).permute(2, 0, 1)[None]
+    pixels.requires_grad_()
+    rows = PixelEncoder(made)(pixels)
+    rows.square().sum().backward()
+    expected = made.encode([image])
+    assert float(np.abs(rows.detach().numpy() - expected).mean() / np.abs(expected).mean()) < 0.1
+    assert float(pixels.grad.abs().max()) > 0
 
 
 def test_embedded_and_found_again_by_the_card(tmp_path):

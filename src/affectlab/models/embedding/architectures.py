@@ -17,7 +17,7 @@ import transformers
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding.clip_resnet import ClipResNet
+from affectlab.models.embedding.clip_resnet import ClipResNet, ClipResNetConfig
 
 __all__ = ["NETWORKS", "build_network"]
 
@@ -209,8 +209,8 @@ def _clip_vit(activation: str) -> _Architecture:
 def _clip_resnet_config(shapes: _Shapes, heads: int | None) -> Any:
     if heads:
         raise InputError(f"{shapes.file}: heads of this network are 64 wide; expected no heads")
-    depths = [shapes.depth(rf"layer{stage}\.(\d+)\.") for stage in (1, 2, 3, 4)]
-    return transformers.PretrainedConfig(
+    depths = tuple(shapes.depth(rf"layer{stage}\.(\d+)\.") for stage in (1, 2, 3, 4))
+    return ClipResNetConfig(
         width=shapes.of("conv3.weight", 4)[0],
         depths=depths,
         projection_dim=shapes.of("attnpool.c_proj.weight", 2)[0],
@@ -229,7 +229,6 @@ def _resnet_config(shapes: _Shapes, heads: int | None) -> Any:
         embedding_size=shapes.of("embedder.embedder.convolution.weight", 4)[0],
         hidden_sizes=[shapes.of(f"{one}0.layer.2.convolution.weight", 4)[0] for one in first],
         depths=[shapes.depth(re.escape(one) + r"(\d+)\.") for one in first],
-        image_size=224,
     )
 
 
@@ -275,10 +274,11 @@ def _plain_vit(config: Any) -> nn.Module:
 
 
 def _vit_fc_norm(config: Any) -> nn.Module:
-    network = transformers.ViTModel(config, add_pooling_layer=False)
+    network: Any = transformers.ViTModel(config, add_pooling_layer=False)
     # Fine-tuned for means, these have no norm behind the last block.
     network.layernorm, network.pooler = nn.Identity(), _MeanOfPatches(config.hidden_size)
-    return network
+    made: nn.Module = network
+    return made
 
 
 def _vit_config(shapes: _Shapes, heads: int | None) -> Any:

@@ -8,14 +8,28 @@ the mean. Weights are named as OpenAI names them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from transformers import PretrainedConfig
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-__all__ = ["ClipResNet"]
+__all__ = ["ClipResNet", "ClipResNetConfig"]
+
+
+@dataclass(frozen=True)
+class ClipResNetConfig:
+    """Sizes of the network."""
+
+    width: int
+    """Channels behind the stem."""
+    depths: tuple[int, ...]
+    """Blocks of the four stages."""
+    projection_dim: int
+    """Numbers of a row."""
+    image_size: int
+    """Side of pictures, in pixels."""
+    model_type: str = "clip_resnet"
 
 
 class _Block(nn.Module):
@@ -69,13 +83,12 @@ class _AttentionPool(nn.Module):
 
 
 class ClipResNet(nn.Module):
-    """The network; `config` has ``width``, ``depths``, ``projection_dim`` and ``image_size``."""
+    """The network."""
 
-    def __init__(self, config: PretrainedConfig) -> None:
+    def __init__(self, config: ClipResNetConfig) -> None:
         super().__init__()
         self.config = config
-        width: int = config.width
-        depths: Sequence[int] = config.depths
+        width = config.width
         sizes = (3, width // 2, width // 2, width)
         for number in (1, 2, 3):
             stride = 2 if number == 1 else 1
@@ -84,7 +97,7 @@ class ClipResNet(nn.Module):
             self.add_module(f"conv{number}", conv)
             self.add_module(f"bn{number}", nn.BatchNorm2d(made))
         given = width
-        for number, depth in enumerate(depths):
+        for number, depth in enumerate(config.depths):
             inner = width * 2**number
             blocks = []
             for block in range(depth):

@@ -66,7 +66,7 @@ class Layout:
 
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 _CLIP = Preparation((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
-_CLIP_VIT = ("visual.conv1.weight", "visual.proj", "visual.positional_embedding")
+_CLIP_VIT = ("visual.conv1.weight", "visual.positional_embedding", "visual.proj")
 _RESNET = ("conv1.weight", "bn1.running_mean", "layer4.0.conv1.weight")
 _VIT = ("cls_token", "pos_embed", "patch_embed.proj.weight", "blocks.0.attn.qkv.weight")
 _PROJECTED, _POOLED = "projected features", "mean over places, 2,048 numbers"
@@ -128,7 +128,9 @@ LAYOUTS: tuple[Layout, ...] = (
         _POOLED,
         (
             PublishedFile(
-                "MoCo v2, ResNet-50", "https://github.com/facebookresearch/moco", _NON_COMMERCIAL
+                "MoCo v2, ResNet-50",
+                "https://github.com/facebookresearch/moco",
+                "MIT since 2023, CC BY-NC 4.0 before",
             ),
         ),
     ),

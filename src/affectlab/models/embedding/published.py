@@ -48,7 +48,7 @@ def published_encoder(file: Path, called: str, chosen: PublishedSettings) -> Tow
         # With a norm for means, the mean is what was trained, and not the class token.
         kind = layout.network if of_vit else network.config.model_type
         checkpoint = Checkpoint(str(file), "image", network.config, kind)
-        processor = processor_of(layout.preparation, network.config.image_size)
+        processor = processor_of(layout.preparation, network.config)
         return tower_of_images(
             checkpoint, Loaded(network.to(dtype), ()), processor, chosen.pooling, told
         )
@@ -56,14 +56,16 @@ def published_encoder(file: Path, called: str, chosen: PublishedSettings) -> Tow
     return tower_encoder(f"{layout.name}:{file}", make, chosen)
 
 
-def processor_of(preparation: Preparation, side: int) -> Any:
-    """Make what prepares pictures for a network that takes them at this side, in pixels."""
+def processor_of(preparation: Preparation, config: Any) -> Any:
+    """Make what prepares pictures for a network with these settings."""
+    # Residual networks take any size; their authors' code has 224.
+    side: int = getattr(config, "image_size", 224)
+    whole = {"height": side, "width": side}
     cut = preparation.shorter is not None
-    size = {"height": side, "width": side}
     return CLIPImageProcessorPil(
-        size={"shortest_edge": round(side * preparation.shorter)} if cut else size,
+        size={"shortest_edge": round(side * (preparation.shorter or 1))} if cut else whole,
         do_center_crop=cut,
-        crop_size=size,
+        crop_size=whole,
         resample=3 if preparation.bicubic else 2,
         image_mean=list(preparation.mean),
         image_std=list(preparation.std),
@@ -113,7 +115,7 @@ def convert_weights(source: str | Path, path: str | Path, layout: str = "") -> P
     try:
         with replacing(folder) as place, quiet_transformers():
             network.save_pretrained(place)
-            processor_of(chosen.preparation, network.config.image_size).save_pretrained(place)
+            processor_of(chosen.preparation, network.config).save_pretrained(place)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
     return folder
