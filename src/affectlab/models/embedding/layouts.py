@@ -66,142 +66,54 @@ class Layout:
 
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 _CLIP = Preparation((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
+_EVALUATED = Preparation(*_IMAGENET, shorter=256 / 224)
+_VERSION_1 = Preparation(*_IMAGENET, bicubic=False, shorter=256 / 224)
+_VERSION_2 = Preparation(*_IMAGENET, bicubic=False, shorter=232 / 224)
+_WHOLE = Preparation(*_IMAGENET, bicubic=False, shorter=None)
 _CLIP_VIT = ("visual.conv1.weight", "visual.positional_embedding", "visual.proj")
+_CLIP_RESNET = ("visual.conv1.weight", "visual.attnpool.positional_embedding")
 _RESNET = ("conv1.weight", "bn1.running_mean", "layer4.0.conv1.weight")
 _VIT = ("cls_token", "pos_embed", "patch_embed.proj.weight", "blocks.0.attn.qkv.weight")
+_MOCO = tuple(f"encoder_q.{name}" for name in _RESNET)
+_MAE, _FINE_TUNED = (*_VIT, "norm.weight"), (*_VIT, "fc_norm.weight")
+# The code of FaRL has a second task, and passes over what its files hold more when it loads them.
+_OF_FARL, _OF_FMAE = r"visual\.(?:lm_|ln_lm|mask_token).*", r"(?:AU|ID)_head\..+"
 _PROJECTED, _POOLED = "projected features", "mean over places, 2,048 numbers"
-_MEAN_OF_PATCHES = "mean over patches, through `fc_norm`"
-_MIT, _NON_COMMERCIAL = "MIT", "CC BY-NC 4.0"
+_PATCHES = "mean over patches, through `fc_norm`"
+_NON_COMMERCIAL = "CC BY-NC 4.0"
 
-LAYOUTS: tuple[Layout, ...] = (
-    Layout(
-        "clip-vit",
-        "clip_vit",
-        _CLIP_VIT,
-        r"input_resolution",
-        _CLIP,
-        _PROJECTED,
-        (PublishedFile("CLIP ViT-B/16 and others", "https://github.com/openai/CLIP", _MIT),),
-    ),
-    Layout(
-        "farl",
-        "clip_vit",
-        _CLIP_VIT,
-        r"visual\.(?:lm_|ln_lm|mask_token).*",
-        _CLIP,
-        _PROJECTED,
-        (PublishedFile("FaRL ViT-B/16", "https://github.com/FacePerceiver/FaRL", _MIT),),
-    ),
-    Layout(
-        "laion-clip",
-        "clip_vit_gelu",
-        _CLIP_VIT,
-        "",
-        _CLIP,
-        _PROJECTED,
-        (
-            PublishedFile(
-                "CLIP trained by LAION", "https://github.com/mlfoundations/open_clip", _MIT
-            ),
-        ),
-    ),
-    Layout(
-        "clip-resnet",
-        "clip_resnet",
-        ("visual.conv1.weight", "visual.attnpool.positional_embedding"),
-        "",
-        _CLIP,
-        "features by attention",
-        (
-            PublishedFile("CLIP RN50 and others", "https://github.com/openai/CLIP", _MIT),
-            PublishedFile(
-                "the same as safetensors", "https://huggingface.co/timm/resnet50_clip.openai", _MIT
-            ),
-        ),
-    ),
-    Layout(
-        "moco-v2",
-        "resnet",
-        tuple(f"encoder_q.{name}" for name in _RESNET),
-        "",
-        Preparation(*_IMAGENET, bicubic=False, shorter=256 / 224),
-        _POOLED,
-        (
-            PublishedFile(
-                "MoCo v2, ResNet-50",
-                "https://github.com/facebookresearch/moco",
-                "MIT since 2023, CC BY-NC 4.0 before",
-            ),
-        ),
-    ),
-    Layout(
-        "resnet50",
-        "resnet",
-        _RESNET,
-        "",
-        Preparation(*_IMAGENET, bicubic=False, shorter=256 / 224),
-        _POOLED,
-        (
-            PublishedFile(
-                "ResNet-50, ImageNet, version 1", "https://github.com/pytorch/vision", "BSD-3"
-            ),
-        ),
-    ),
-    Layout(
-        "resnet50-v2",
-        "resnet",
-        _RESNET,
-        "",
-        Preparation(*_IMAGENET, bicubic=False, shorter=232 / 224),
-        _POOLED,
-        (
-            PublishedFile(
-                "ResNet-50, ImageNet, version 2", "https://github.com/pytorch/vision", "BSD-3"
-            ),
-        ),
-    ),
-    Layout(
-        "mae",
-        "vit",
-        (*_VIT, "norm.weight"),
-        "",
-        Preparation(*_IMAGENET, shorter=256 / 224),
-        "class token",
-        (
-            PublishedFile("MAE", "https://github.com/facebookresearch/mae", _NON_COMMERCIAL),
-            PublishedFile("MAE-Face", "https://github.com/FuxiVirtualHuman/MAE-Face", _MIT),
-            PublishedFile("FMAE", "https://github.com/forever208/FMAE-IAT", _NON_COMMERCIAL),
-        ),
-    ),
-    Layout(
-        "mae-finetuned",
-        "vit_fc_norm",
-        (*_VIT, "fc_norm.weight"),
-        "",
-        Preparation(*_IMAGENET, shorter=256 / 224),
-        _MEAN_OF_PATCHES,
-        (
-            PublishedFile(
-                "MAE, fine-tuned", "https://github.com/facebookresearch/mae", _NON_COMMERCIAL
-            ),
-        ),
-    ),
-    Layout(
-        "fmae-iat",
-        "vit_fc_norm",
-        (*_VIT, "fc_norm.weight"),
-        r"(?:AU|ID)_head\..+",
-        Preparation(*_IMAGENET, bicubic=False, shorter=None),
-        _MEAN_OF_PATCHES,
-        (
-            PublishedFile(
-                "FMAE-IAT, FMAE fine-tuned on action units or expressions",
-                "https://github.com/forever208/FMAE-IAT",
-                _NON_COMMERCIAL,
-            ),
-        ),
-    ),
+
+def _file(what: str, repository: str, licence: str) -> PublishedFile:
+    return PublishedFile(what, f"https://github.com/{repository}", licence)
+
+
+_SAFE = PublishedFile(
+    "the same as safetensors", "https://huggingface.co/timm/resnet50_clip.openai", "MIT"
 )
+LAYOUTS: tuple[Layout, ...] = (
+    Layout("clip-vit", "clip_vit", _CLIP_VIT, r"input_resolution", _CLIP, _PROJECTED, (
+        _file("CLIP ViT-B/16 and others", "openai/CLIP", "MIT"),)),
+    Layout("farl", "clip_vit", _CLIP_VIT, _OF_FARL, _CLIP, _PROJECTED, (
+        _file("FaRL ViT-B/16", "FacePerceiver/FaRL", "MIT"),)),
+    Layout("laion-clip", "clip_vit_gelu", _CLIP_VIT, "", _CLIP, _PROJECTED, (
+        _file("CLIP trained by LAION", "mlfoundations/open_clip", "MIT"),)),
+    Layout("clip-resnet", "clip_resnet", _CLIP_RESNET, "", _CLIP, "features by attention", (
+        _file("CLIP RN50 and others", "openai/CLIP", "MIT"), _SAFE)),
+    Layout("moco-v2", "resnet", _MOCO, "", _VERSION_1, _POOLED, (
+        _file("MoCo v2, ResNet-50", "facebookresearch/moco", "MIT (CC BY-NC 4.0 before 2023)"),)),
+    Layout("resnet50", "resnet", _RESNET, "", _VERSION_1, _POOLED, (
+        _file("ResNet-50, ImageNet, version 1", "pytorch/vision", "BSD-3"),)),
+    Layout("resnet50-v2", "resnet", _RESNET, "", _VERSION_2, _POOLED, (
+        _file("ResNet-50, ImageNet, version 2", "pytorch/vision", "BSD-3"),)),
+    Layout("mae", "vit", _MAE, "", _EVALUATED, "class token", (
+        _file("MAE", "facebookresearch/mae", _NON_COMMERCIAL),
+        _file("MAE-Face", "FuxiVirtualHuman/MAE-Face", "MIT"),
+        _file("FMAE", "forever208/FMAE-IAT", _NON_COMMERCIAL))),
+    Layout("mae-finetuned", "vit_fc_norm", _FINE_TUNED, "", _EVALUATED, _PATCHES, (
+        _file("MAE, fine-tuned", "facebookresearch/mae", _NON_COMMERCIAL),)),
+    Layout("fmae-iat", "vit_fc_norm", _FINE_TUNED, _OF_FMAE, _WHOLE, _PATCHES, (
+        _file("FMAE-IAT, and FMAE fine-tuned on faces", "forever208/FMAE-IAT", _NON_COMMERCIAL),)),
+)  # fmt: skip
 """All layouts that are known."""
 
 

@@ -9,8 +9,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from affectlab.core.errors import InputError
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
+from affectlab.models.embedding.checkpoints import (
+    Checkpoint,
+    Loaded,
+    Tower,
+    check_complete,
+    checked_pooling,
+    load_network,
+)
 from affectlab.models.embedding.encoder import digest
 from affectlab.models.embedding.sentence_modules import sentence_modules
 from affectlab.models.text.encoders import (
@@ -46,7 +52,7 @@ def text_tower(
         loaded = Loaded(loaded.network.get_encoder(), loaded.lacking)
     modules = sentence_modules(checkpoint.place) if pooling == "auto" else None
     chosen = _pooling(checkpoint, loaded, modules.pooling if modules else pooling)
-    _check_complete(checkpoint, loaded, chosen)
+    check_complete(checkpoint, loaded, chosen)
     limit = context_of(_with_positions(loaded.network), tokenizer, max_tokens)
     if modules and modules.max_tokens and max_tokens is None:
         limit = min(limit, modules.max_tokens)
@@ -90,27 +96,7 @@ def _pooling(checkpoint: Checkpoint, loaded: Loaded, asked: str) -> str:
         hasattr(network, name) for name in ("text_projection", "get_text_features")
     )
     known = ("text_features",) if features else ("mean", "cls")
-    if asked == "auto":
-        return known[0]
-    if asked not in known:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
-            f"for texts; expected one of: {', '.join(known)}"
-        )
-    return asked
-
-
-def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
-    needed = [
-        name
-        for name in loaded.lacking
-        if not ("pooler" in name and pooling in ("cls", "mean")) and "decoder" not in name
-    ]
-    if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            "expected an encoder of texts with its weights"
-        )
+    return checked_pooling(checkpoint, asked, known)
 
 
 def _pool(loaded: Loaded, pooling: str, *, unit: bool) -> Callable[[dict[str, Tensor]], Tensor]:

@@ -15,7 +15,14 @@ from torch import Tensor
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import pick_device, pick_precision
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
+from affectlab.models.embedding.checkpoints import (
+    Checkpoint,
+    Loaded,
+    Tower,
+    check_complete,
+    checked_pooling,
+    load_network,
+)
 from affectlab.models.embedding.encoder import Kind, digest
 from affectlab.models.embedding.settings import TowerSettings, TransformersSettings
 from affectlab.models.pretrained import LOADING_FAILS, first_sentence, load_image_processor
@@ -216,7 +223,7 @@ def tower_of_images(
         return found
 
     chosen = _pooling(checkpoint, loaded, pooling, prepare)
-    _check_complete(checkpoint, loaded, chosen)
+    check_complete(checkpoint, loaded, chosen)
     processing = {name: value for name, value in processor.to_dict().items() if value is not None}
     return Tower(
         "image",
@@ -249,14 +256,7 @@ def _pooling(
         known += ["pooler"] if _gives_pooled(checkpoint, loaded, prepare) else []
         known += ["cls"] if _has_class_token(network) else []
         known += ["mean"]
-    if asked == "auto":
-        return known[0]
-    if asked not in known:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
-            f"for images; expected one of: {', '.join(known)}"
-        )
-    return asked
+    return checked_pooling(checkpoint, asked, known)
 
 
 def _has_class_token(network: Any) -> bool:
@@ -291,20 +291,6 @@ def _gives_pooled(
 
 def _as(network: Any, part: Tensor) -> Tensor:
     return part.to(next(network.parameters()).dtype) if part.is_floating_point() else part
-
-
-def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
-    """Refuse weights that are random, unless no row depends on them."""
-    needed = [
-        name
-        for name in loaded.lacking
-        if not ("pooler" in name and pooling in ("cls", "mean")) and "mask_token" not in name
-    ]
-    if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            "expected an encoder of images with its weights"
-        )
 
 
 def _pool(
