@@ -18,9 +18,9 @@ from PIL import Image
 from affectlab.core.errors import InputError
 from affectlab.models.differences.learned.loss import PixelEncoder
 from affectlab.models.embedding import Embeddings, convert_weights, embed, load_encoder
-from affectlab.models.embedding.architectures import NETWORKS, _Shapes
 from affectlab.models.embedding.card import EncoderCard
-from affectlab.models.embedding.layouts import LAYOUTS
+from affectlab.models.embedding.published.architectures import NETWORKS, _Shapes
+from affectlab.models.embedding.published.layouts import LAYOUTS
 from affectlab.models.embedding.registry import encoder_of
 
 from ..text.tiny import one_thread  # noqa: TID252

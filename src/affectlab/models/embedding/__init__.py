@@ -21,7 +21,7 @@ from affectlab.models.embedding.jobs import (
     let_go as let_go,
     loaded as loaded,
 )
-from affectlab.models.embedding.layouts import LAYOUTS as LAYOUTS
+from affectlab.models.embedding.published import LAYOUTS as LAYOUTS
 from affectlab.models.embedding.registry import (
     encoder_of as encoder_of,
     list_encoders,

@@ -16,7 +16,7 @@ from affectlab.core.files.toml import check_settings
 from affectlab.core.registry import Factories
 from affectlab.models.embedding.card import PROBE
 from affectlab.models.embedding.encoder import DEFAULT_BATCH, Encoder, Kind, check_encoder, digest
-from affectlab.models.embedding.layouts import LAYOUTS
+from affectlab.models.embedding.published import LAYOUTS
 from affectlab.models.embedding.settings import (
     FaceSettings,
     HogSettings,

@@ -10,11 +10,11 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import quiet_transformers
-from affectlab.models.embedding.architectures import build_network
 from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower
-from affectlab.models.embedding.layouts import Preparation, find_layout
+from affectlab.models.embedding.published.architectures import build_network
+from affectlab.models.embedding.published.layouts import Preparation, find_layout
+from affectlab.models.embedding.published.state_dicts import read_state_dict
 from affectlab.models.embedding.settings import PublishedSettings
-from affectlab.models.embedding.state_dicts import read_state_dict
 from affectlab.models.embedding.towers import TowerEncoder, tower_encoder, tower_of_images
 from affectlab.models.runs import replacing
 

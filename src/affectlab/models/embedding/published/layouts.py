@@ -53,7 +53,7 @@ class Layout:
     name: str
     """What stands before the colon in ``NAME:FILE``."""
     network: str
-    """Builder of :mod:`affectlab.models.embedding.architectures`."""
+    """Builder of :mod:`affectlab.models.embedding.published.architectures`."""
     needs: tuple[str, ...]
     """Weights that every such file has."""
     sign: str

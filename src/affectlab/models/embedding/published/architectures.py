@@ -17,7 +17,7 @@ import transformers
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding.clip_resnet import ClipResNet, ClipResNetConfig
+from affectlab.models.embedding.published.clip_resnet import ClipResNet, ClipResNetConfig
 
 __all__ = ["NETWORKS", "build_network"]
 
