@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from affectlab import __version__
+from affectlab.models.embedding import LAYOUTS
 from affectlab.ratings import list_formats
 
 project = "affectlab"
@@ -58,6 +59,7 @@ mathjax_path = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
 NAMED_FENCE = re.compile(r"^```(text|toml) (\S+)$", re.MULTILINE)
 
 
+LAYOUTS_TABLE = "<!-- table of layouts -->"
 FORMATS_TABLE, FORMATS_CLASSES = "<!-- table of formats -->", "<!-- classes of formats -->"
 
 
@@ -86,6 +88,18 @@ def list_the_formats(_app: Any, _page: str, source: list[str]) -> None:
     source[0] = text.replace(FORMATS_CLASSES, listed)
 
 
+def list_the_layouts(_app: Any, _page: str, source: list[str]) -> None:
+    """Put the layouts of published weights in the place of a mark."""
+    rows = ["| layout | told by | a picture becomes | a row is | file, and its licence |"]
+    rows.append("|---|---|---|---|---|")
+    for one in LAYOUTS:
+        needs = [one.needs[-1], *([one.sign] if one.sign else [])]
+        told = ", ".join(f"`{name}`".replace("|", r"\|") for name in needs)
+        files = "; ".join(f"[{file.what}]({file.place}), {file.licence}" for file in one.files)
+        rows.append(f"| `{one.name}` | {told} | {one.preparation} | {one.features} | {files} |")
+    source[0] = source[0].replace(LAYOUTS_TABLE, "\n".join(rows))
+
+
 def name_the_files(_app: Any, _page: str, source: list[str]) -> None:
     """Turn fences with the name of a file into blocks of code with a caption."""
     source[0] = NAMED_FENCE.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
@@ -95,3 +109,4 @@ def setup(app: Any) -> None:
     """Take part in reading the pages."""
     app.connect("source-read", name_the_files)
     app.connect("source-read", list_the_formats)
+    app.connect("source-read", list_the_layouts)

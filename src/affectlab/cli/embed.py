@@ -12,13 +12,13 @@ from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
 from affectlab.core.types import Device, Precision
 from affectlab.core.words import count, number, plural
-from affectlab.models.embedding import Embeddings, EmbedRun, embed as run
+from affectlab.models.embedding import LAYOUTS, Embeddings, EmbedRun, embed as run
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
 _OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")
 """What the JSON object has of a run."""
-_OF_IMAGES = ("faces", "hog", "lbp", "dinov2")
-_OF_BOTH = ("siglip2", "clip", "transformers")
+_OF_IMAGES = ("faces", "hog", "lbp", "dinov2", "timm", *(one.name for one in LAYOUTS))
+_OF_BOTH = ("siglip2", "clip", "transformers", "open_clip")
 
 
 def embed(
@@ -46,8 +46,10 @@ def embed(
     to
         Folder for the embeddings.
     encoder
-        faces, hog, lbp, texts, siglip2, clip, dinov2, transformers:FOLDER_OR_NAME, or one that a
-        package adds; by default faces, and texts with --texts.
+        faces, hog, lbp, texts, siglip2, clip, dinov2, transformers:FOLDER_OR_NAME, a file of
+        published weights (FILE, or LAYOUT:FILE such as farl:FILE), timm:NAME,
+        open_clip:NAME/PRETRAINED, or one that a package adds; by default faces, and texts with
+        --texts.
     texts
         PLACE holds texts; of an encoder of both, take that half.
     cache
@@ -100,9 +102,9 @@ def embed(
 def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any]:
     """Choose the half for texts of an encoder that has two, or see that it is one of texts."""
     before = name.partition(":")[0]
-    if texts and before in _OF_IMAGES:
+    if texts and (before in _OF_IMAGES or Path(name).is_file()):
         raise InputError(f"--texts: encoder {name!r} takes images; expected one of texts")
-    if texts and before in _OF_BOTH:
+    if texts and (before in _OF_BOTH or (Path(name) / "config.json").is_file()):
         return {"kind": "text", **settings}
     return settings
 

@@ -313,8 +313,8 @@ class Factories(Registry[Item]):
     """Whether settings may stand in the name, see :func:`parse_spec`."""
     shared: tuple[str, ...] = ()
     """Settings that are given to all, whether they have them or not."""
-    of_folder: Callable[..., Item] | None = None
-    """What is called with a folder that is given in place of a name, and the settings."""
+    of_path: Callable[..., Item] | None = None
+    """What is called with a folder or a file that is given in place of a name, and the settings."""
     rename: Callable[[Item, Any], Item] | None = None
     """Gives what was made the name of the setting ``name``, which all have then."""
 
@@ -333,7 +333,7 @@ class Factories(Registry[Item]):
             return self._ready(given, settings)
         text, of_name = given, dict[str, Any]()
         # The name of a folder may have commas in it.
-        if self.spec and not (self.of_folder and Path(given).is_dir()):
+        if self.spec and not (self.of_path and Path(given).exists()):
             text, of_name = parse_spec(given, self.kind)
         name, place = text, ""
         if self.place:
@@ -346,10 +346,8 @@ class Factories(Registry[Item]):
         shared = {k: v for k, v in settings.items() if k in self.shared}
         own = {k: v for k, v in settings.items() if k not in self.shared} | of_name
         plug = self.find(name)
-        if plug is None and self.of_folder and text and Path(text).is_dir():
-            plug = Plug(
-                text, partial(self.of_folder, Path(text)), f"{self.kind} {text!r}", ours=True
-            )
+        if plug is None and self.of_path and text and Path(text).exists():
+            plug = Plug(text, partial(self.of_path, Path(text)), f"{self.kind} {text!r}", ours=True)
             return self._made(plug, "", own, shared)
         if plug is None:
             return self._imported(text, name, own)

@@ -16,9 +16,10 @@ from affectlab.models.embedding.encoder import (
     digest,
     encode_batch,
 )
+from affectlab.models.embedding.offline_texts import fit_text_encoder
 from affectlab.models.embedding.registry import list_encoders, load_encoder
 
-from .checkpoints import pictures
+from .checkpoints import pictures, save_checkpoint
 from .network import nothing_is_reached
 
 __all__ = ["nothing_is_reached"]
@@ -56,9 +57,16 @@ def test_names():
         load_encoder(3)
 
 
-def test_a_folder_is_named_with_what_it_is(tmp_path):
-    with pytest.raises(InputError, match=f"expected transformers:{tmp_path} for a checkpoint"):
+def test_a_folder_is_taken_for_what_it_holds(tmp_path):
+    """By itself it is the encoder that its longer name is."""
+    with pytest.raises(InputError, match=r"holds neither config\.json nor model\.json"):
         load_encoder(str(tmp_path))
+    place = save_checkpoint("vit", tmp_path / "vit")
+    whole = load_encoder(f"transformers:{place}", device="cpu")
+    assert load_encoder(str(place), device="cpu").fingerprint == whole.fingerprint
+    fit_text_encoder(["so happy", "so sad", "sad"], tmp_path / "words", width=2, min_texts=1)
+    named = load_encoder(f"texts:{tmp_path / 'words'}")
+    assert load_encoder(str(tmp_path / "words")).fingerprint == named.fingerprint
 
 
 def test_encoders_that_are_ready():

@@ -156,6 +156,56 @@ def test_encoders_of_texts_are_pooled_over_tokens(places):
             np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-5)
 
 
+def save_modules(place, pooling, *more, tokens=None):
+    """Write what sentence-transformers writes beside a checkpoint."""
+    kinds = {"Transformer": "", "Pooling": "1_Pooling", **{one: f"2_{one}" for one in more}}
+    modules = [
+        {"idx": at, "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for at, (kind, path) in enumerate(kinds.items())
+    ]
+    (place / "modules.json").write_text(json.dumps(modules))
+    (place / "1_Pooling").mkdir(exist_ok=True)
+    modes = {
+        f"pooling_mode_{name}": name == pooling for name in ("cls_token", "mean_tokens", "max")
+    }
+    (place / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding": 8, **modes}))
+    if tokens:
+        told = {"max_seq_length": tokens, "do_lower_case": False}
+        (place / "sentence_bert_config.json").write_text(json.dumps(told))
+
+
+def test_modules_of_sentence_encoders_are_followed(places, tmp_path):
+    texts = ["so happy", "the day was so sad and they went home"]
+    plain = {
+        pooling: load(places["bert"], pooling=pooling).encode(texts) for pooling in ("cls", "mean")
+    }
+    place = shutil.copytree(places["bert"], tmp_path / "sentences")
+    for pooling, name in (("cls_token", "cls"), ("mean_tokens", "mean")):
+        save_modules(place, pooling)
+        encoder = load(place)
+        np.testing.assert_allclose(encoder.encode(texts), plain[name], atol=1e-6)
+        assert encoder.settings["pooling"] == name
+    save_modules(place, "mean_tokens", "Normalize", tokens=5)
+    encoder = load(place)
+    with pytest.warns(UserWarning, match="1 of 2 texts are longer than 5 tokens"):
+        found = encoder.encode(texts)
+    length = np.linalg.norm(plain["mean"][0])
+    np.testing.assert_allclose(found[0], plain["mean"][0] / length, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    assert (encoder.settings["unit_length"], encoder.settings["max_tokens"]) == (True, 5)
+    # Whoever chooses a pooling reads the network alone; what is not known is not passed over.
+    np.testing.assert_allclose(load(place, pooling="mean").encode(texts), plain["mean"], atol=1e-6)
+    for pooling, more, said in (
+        ("mean_tokens", ["Dense"], "module 'Dense' is not known"),
+        ("max", [], "pooling pooling_mode_max; expected"),
+        ("none", [], "pooling of no kind"),
+    ):
+        save_modules(place, pooling, *more)
+        with pytest.raises(InputError, match=said):
+            load(place)
+    assert load(place, pooling="cls").settings["pooling"] == "cls"
+
+
 def test_long_texts_are_cut_and_said(places):
     encoder = load(places["bert"], max_tokens=5)
     with pytest.warns(UserWarning, match="1 of 2 texts are longer than 5 tokens"):

@@ -100,9 +100,8 @@ def deep(place: str = "faces", distance: str = "l1", **settings: Any) -> DeepDif
     """Distance of what an encoder makes of two pictures.
 
     FaceExpressions-70k (section 4, Table 3) compares ResNet-50, MoCo-v2, CLIP, MAE-Face, FMAE-IAT
-    and FaRL in this way; the L1 distance was mostly the better one. Checkpoints of these come in
-    as ``transformers:FOLDER``, those of FaRL and MAE-Face after
-    :func:`affectlab.models.embedding.convert_weights`.
+    and FaRL in this way; the L1 distance was mostly the better one. Their files of weights are
+    encoders as they are published.
 
     Parameters
     ----------

@@ -188,7 +188,7 @@ _METRICS = Factories[DifferenceMetric](
     of_function=of_function,
     place="place",
     spec=True,
-    of_folder=_learned,
+    of_path=_learned,
     rename=_renamed,
     ours={
         "mse": "affectlab.models.differences.pixels:mse",

@@ -21,6 +21,7 @@ from affectlab.models.embedding.jobs import (
     let_go as let_go,
     loaded as loaded,
 )
+from affectlab.models.embedding.published import LAYOUTS as LAYOUTS
 from affectlab.models.embedding.registry import (
     encoder_of as encoder_of,
     list_encoders,
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
         load_network as load_network,
         read_checkpoint as read_checkpoint,
     )
-    from affectlab.models.embedding.conversion import convert_weights
     from affectlab.models.embedding.offline_texts import fit_text_encoder
+    from affectlab.models.embedding.published import convert_weights
     from affectlab.models.embedding.text_towers import text_tower as text_tower
     from affectlab.models.embedding.towers import (
-        TransformersEncoder as TransformersEncoder,
+        TowerEncoder as TowerEncoder,
         fingerprint_of_tower as fingerprint_of_tower,
         image_tower as image_tower,
     )

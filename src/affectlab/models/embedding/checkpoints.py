@@ -20,6 +20,8 @@ __all__ = [
     "Checkpoint",
     "Loaded",
     "Tower",
+    "check_complete",
+    "checked_pooling",
     "load_network",
     "read_checkpoint",
 ]
@@ -143,6 +145,32 @@ def _class_of(checkpoint: Checkpoint) -> Any:
     return getattr(transformers, named, transformers.AutoModel)
 
 
+def checked_pooling(checkpoint: Checkpoint, asked: str, known: Sequence[str]) -> str:
+    """Give the first way to pool for ``"auto"``; refuse one that a network has not."""
+    if asked not in ("auto", *known):
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
+            f"for {noun(checkpoint.kind)}; expected one of: {', '.join(known)}"
+        )
+    return known[0] if asked == "auto" else asked
+
+
+def check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
+    """Refuse weights that are random, unless no row depends on them."""
+    needed = [
+        name
+        for name in loaded.lacking
+        if not ("pooler" in name and pooling in ("cls", "mean"))
+        and "mask_token" not in name
+        and "decoder" not in name
+    ]
+    if needed:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
+            f"expected an encoder of {noun(checkpoint.kind)} with its weights"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Tower:
     """A network for one kind of input, and the ways into it and out of it."""
@@ -161,3 +189,5 @@ class Tower:
     """Weights that the checkpoint lacks, and that no row depends on."""
     told: Mapping[str, Any] = field(default_factory=dict)
     """What else the settings say."""
+    processing: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Settings by which pictures are prepared, in the words of transformers."""

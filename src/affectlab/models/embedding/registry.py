@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,19 @@ from affectlab.core.files.toml import check_settings
 from affectlab.core.registry import Factories
 from affectlab.models.embedding.card import PROBE
 from affectlab.models.embedding.encoder import DEFAULT_BATCH, Encoder, Kind, check_encoder, digest
+from affectlab.models.embedding.published import LAYOUTS
 from affectlab.models.embedding.settings import (
     FaceSettings,
     HogSettings,
     LbpSettings,
     NoSettings,
+    OpenClipSettings,
+    PublishedSettings,
     TextSettings,
+    TowerSettings,
     TransformersSettings,
 )
+from affectlab.models.runs import META
 
 if TYPE_CHECKING:
     from affectlab.models.embedding.card import EncoderCard
@@ -193,22 +198,57 @@ def _texts(place: str = "", **settings: Any) -> Encoder:
     return HashedTexts(chosen.width, chosen.seed)
 
 
+def _behind_colon(name: str, place: str, what: str) -> str:
+    """Say how errors call an encoder that a place belongs to; refuse one without."""
+    if not place:
+        raise InputError(f"encoder {name!r}: expected {what} behind a colon")
+    return f"encoder '{name}:{place}'"
+
+
 def _transformers(place: str = "", **settings: Any) -> Encoder:
+    what = "a folder, or a checkpoint such as google/siglip2-base-patch16-224,"
+    where = _behind_colon("transformers", place, what)
     from affectlab.models.embedding.towers import transformers_encoder
 
-    if not place:
-        raise InputError(
-            "encoder 'transformers': expected a folder or the name of a checkpoint behind a colon, "
-            "such as transformers:google/siglip2-base-patch16-224"
-        )
-    where = f"encoder 'transformers:{place}'"
     return transformers_encoder(place, check_settings(TransformersSettings, settings, where))
 
 
-def _folder(folder: Path, **settings: Any) -> NoReturn:  # noqa: ARG001
+def _timm(place: str = "", **settings: Any) -> Encoder:
+    where = _behind_colon("timm", place, "a model such as resnet50.a1_in1k")
+    from affectlab.models.embedding.libraries import timm_encoder
+
+    return timm_encoder(place, check_settings(TowerSettings, settings, where))
+
+
+def _open_clip(place: str = "", **settings: Any) -> Encoder:
+    where = _behind_colon("open_clip", place, "a model and its weights such as RN50/openai")
+    from affectlab.models.embedding.libraries import open_clip_encoder
+
+    return open_clip_encoder(place, check_settings(OpenClipSettings, settings, where))
+
+
+def _published(place: str = "", layout: str = "", **settings: Any) -> Encoder:
+    where = _behind_colon(layout, place, "a file of weights")
+    from affectlab.models.embedding.published import published_encoder
+
+    chosen = check_settings(PublishedSettings, settings, where)
+    return published_encoder(Path(place), layout, chosen)
+
+
+def _path(path: Path, **settings: Any) -> Encoder:
+    """Take a folder, or a file of weights, for what it holds."""
+    if path.is_file():
+        from affectlab.models.embedding.published import published_encoder
+
+        chosen = check_settings(PublishedSettings, settings, f"encoder {str(path)!r}")
+        return published_encoder(path, "", chosen)
+    if (path / META).is_file():
+        return _texts(str(path), **settings)
+    if any((path / name).is_file() for name in ("config.json", "modules.json")):
+        return _transformers(str(path), **settings)
     raise InputError(
-        f"encoder {str(folder)!r} is a folder; expected transformers:{folder} for a checkpoint, "
-        f"or texts:{folder} for an encoder of texts that was fitted"
+        f"encoder {str(path)!r} holds neither config.json nor {META}; expected the folder of a "
+        "checkpoint, or of an encoder of texts that was fitted, or a file of weights"
     )
 
 
@@ -223,7 +263,7 @@ _ENCODERS = Factories[Encoder](
     expected="an encoder or a function",
     of_function=of_function,
     place="place",
-    of_folder=_folder,
+    of_path=_path,
     ours={
         "faces": _faces,
         "hog": _hog,
@@ -231,6 +271,9 @@ _ENCODERS = Factories[Encoder](
         "texts": _texts,
         **{name: partial(_transformers, place=place) for name, place in PLACES.items()},
         "transformers": _transformers,
+        "timm": _timm,
+        "open_clip": _open_clip,
+        **{one.name: partial(_published, layout=one.name) for one in LAYOUTS},
     },
 )
 
@@ -260,17 +303,22 @@ def load_encoder(
     encoder
         For images without any weights: ``"faces"``, directions of edges and local patterns in
         centred faces; ``"hog"`` and ``"lbp"``, either alone. For texts without any weights:
-        ``"texts"``, words and pieces of words in a fixed projection, or ``"texts:FOLDER"``, one
-        that :func:`fit_text_encoder` has fitted. With weights: ``"transformers:PLACE"``, a
-        checkpoint of the transformers library, from a folder or by its name on the hub, of which a
-        local copy is taken where there is one; ``"siglip2"``, ``"clip"`` and ``"dinov2"`` are short
-        for checkpoints in common use, ``"siglip2:FOLDER"`` is a copy of yours. The name of an entry
-        point of another package. An encoder, which is given back; or a function from a list of
-        images, or of texts, to rows of numbers.
+        ``"texts"``, words and pieces of words in a fixed projection. With weights:
+        ``"transformers:PLACE"``, a checkpoint of the transformers library, from a folder or by its
+        name on the hub, of which a local copy is taken where there is one; ``"siglip2"``,
+        ``"clip"`` and ``"dinov2"`` are short for checkpoints in common use, ``"siglip2:FOLDER"`` is
+        a copy of yours. A file of weights as its authors publish it, or ``"LAYOUT:FILE"``, such as
+        ``"farl:FILE"``, where its weights do not tell what it is. ``"timm:NAME"`` and
+        ``"open_clip:NAME/PRETRAINED"``, where these libraries are installed. A folder: of a
+        checkpoint, or one that :func:`fit_text_encoder` has fitted (``"texts:FOLDER"``). The name
+        of an entry point of another package. An encoder, which is given back; or a function from a
+        list of images, or of texts, to rows of numbers.
     **settings
         Of an encoder by name. ``hog``: `size`, `cell`, `orientations`. ``lbp``: `size`, `grid`,
         `radii`. ``texts``: `width`, `seed`. ``transformers``: `kind`, `pooling`, `device`,
-        `precision`, `batch`, `max_tokens`. A function: `name`, `kind`, `version`, `batch`.
+        `precision`, `batch`, `max_tokens`. A file of weights: `pooling`, `heads`, `device`,
+        `precision`, `batch`. ``timm`` and ``open_clip``: `device`, `precision`, `batch`, and
+        `kind` of the latter. A function: `name`, `kind`, `version`, `batch`.
         `device` and `precision` may be ``"auto"`` for any encoder.
 
     Raises
@@ -330,10 +378,10 @@ def encoder_of(card: EncoderCard, given: Any = None, device: str = "auto") -> En
     where: Any = card.name if given is None else given
     # A folder that happens to be called as an encoder is, such as faces/, is not meant.
     named = isinstance(where, str) and where in (card.name, *list_encoders())
-    if isinstance(where, str | Path) and not named and Path(where).is_dir():
+    if isinstance(where, str | Path) and not named and Path(where).exists():
         where = f"{base}:{where}"
     elif isinstance(where, Path):
-        raise InputError(f"encoder {str(where)!r}: no such folder")
+        raise InputError(f"encoder {str(where)!r}: no such folder or file")
     if given is None and base not in list_encoders():
         # Cards come from others: what they name is never looked up in modules.
         raise unknown_name("encoder", card.name, list_encoders())
@@ -368,15 +416,16 @@ def _family_of(name: str) -> str:
 
 def _settings_of_card(card: EncoderCard, base: str) -> dict[str, Any]:
     """Give the settings on a card that can be chosen; others only describe what was loaded."""
-    from affectlab.models.embedding import settings as known
-
     models: dict[str, Any] = {
-        "faces": known.FaceSettings,
-        "hog": known.HogSettings,
-        "lbp": known.LbpSettings,
-        "texts": known.TextSettings if ":" not in card.name else known.NoSettings,
+        "faces": FaceSettings,
+        "hog": HogSettings,
+        "lbp": LbpSettings,
+        "texts": TextSettings if ":" not in card.name else NoSettings,
+        "timm": TowerSettings,
+        "open_clip": OpenClipSettings,
+        **{one.name: PublishedSettings for one in LAYOUTS},
     }
-    fields = models.get(base, known.TransformersSettings).model_fields
+    fields = models.get(base, TransformersSettings).model_fields
     here = {"device", "batch"}
     return {
         name: value for name, value in card.settings.items() if name in fields and name not in here

@@ -11,7 +11,10 @@ __all__ = [
     "HogSettings",
     "LbpSettings",
     "NoSettings",
+    "OpenClipSettings",
+    "PublishedSettings",
     "TextSettings",
+    "TowerSettings",
     "TransformersSettings",
 ]
 
@@ -65,18 +68,39 @@ class TextSettings(_Settings):
     """Of the projection."""
 
 
-class TransformersSettings(_Settings):
-    """Of ``transformers:PLACE`` and its short names."""
+class TowerSettings(_Settings):
+    """Of networks in torch."""
 
-    kind: Literal["auto", "image", "text"] = "auto"
-    """Which tower; by default the one for images, where there is one."""
-    pooling: Literal["auto", "image_features", "text_features", "pooler", "cls", "mean"] = "auto"
-    """What makes one row of many tokens; by default what suits the architecture."""
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """Where it computes."""
     precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
     """What it computes in; by default half precision on GPUs that are fast at it."""
     batch: Annotated[int, Field(ge=1, le=65_536)] = 32
     """Inputs at a time."""
+
+
+class PublishedSettings(TowerSettings):
+    """Of a file of weights."""
+
+    pooling: Literal["auto", "image_features", "pooler", "cls", "mean"] = "auto"
+    """What makes one row of many tokens; by default what its authors take."""
+    heads: Annotated[int, Field(ge=1)] | None = None
+    """Attention heads, which no weight tells; by default those of published sizes."""
+
+
+class OpenClipSettings(TowerSettings):
+    """Of ``open_clip:NAME/PRETRAINED``."""
+
+    kind: Literal["auto", "image", "text"] = "auto"
+    """Which tower; by default the one for images."""
+
+
+class TransformersSettings(TowerSettings):
+    """Of ``transformers:PLACE`` and its short names."""
+
+    kind: Literal["auto", "image", "text"] = "auto"
+    """Which tower; by default the one for images, where there is one."""
+    pooling: Literal["auto", "image_features", "text_features", "pooler", "cls", "mean"] = "auto"
+    """What makes one row of many tokens; by default what suits the architecture."""
     max_tokens: Annotated[int, Field(ge=3)] | None = None
     """Tokens of a text that are read; by default as many as the encoder can."""

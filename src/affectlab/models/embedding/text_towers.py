@@ -7,10 +7,18 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from affectlab.core.errors import InputError
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
+from affectlab.models.embedding.checkpoints import (
+    Checkpoint,
+    Loaded,
+    Tower,
+    check_complete,
+    checked_pooling,
+    load_network,
+)
 from affectlab.models.embedding.encoder import digest
+from affectlab.models.embedding.sentence_modules import sentence_modules
 from affectlab.models.text.encoders import (
     collate,
     context_of,
@@ -30,6 +38,9 @@ def text_tower(
 ) -> Tower:
     """Load the tower for texts of a checkpoint.
 
+    With the pooling ``"auto"``, the modules of sentence-transformers are followed where a
+    checkpoint has them; otherwise the network alone is read.
+
     Raises
     ------
     InputError
@@ -39,9 +50,14 @@ def text_tower(
     loaded = load_network(checkpoint, dtype)
     if getattr(checkpoint.config, "is_encoder_decoder", False):
         loaded = Loaded(loaded.network.get_encoder(), loaded.lacking)
-    chosen = _pooling(checkpoint, loaded, pooling)
-    _check_complete(checkpoint, loaded, chosen)
+    modules = sentence_modules(checkpoint.place) if pooling == "auto" else None
+    chosen = _pooling(checkpoint, loaded, modules.pooling if modules else pooling)
+    check_complete(checkpoint, loaded, chosen)
     limit = context_of(_with_positions(loaded.network), tokenizer, max_tokens)
+    if modules and modules.max_tokens and max_tokens is None:
+        limit = min(limit, modules.max_tokens)
+    unit = modules is not None and modules.unit
+    told = {"max_tokens": limit, **({"unit_length": True} if unit else {})}
     whole = checkpoint.model_type in _WHOLE
     # These read the last place, whatever is there: the side of the padding matters.
     left = whole and tokenizer.padding_side == "left"
@@ -61,11 +77,11 @@ def text_tower(
         "text",
         loaded.network,
         prepare,
-        _pool(loaded, chosen),
+        _pool(loaded, chosen, unit=unit),
         chosen,
         digest(fingerprint_of_tokenizer(tokenizer), limit, whole, left),
         loaded.lacking,
-        {"max_tokens": limit},
+        told,
     )
 
 
@@ -80,30 +96,10 @@ def _pooling(checkpoint: Checkpoint, loaded: Loaded, asked: str) -> str:
         hasattr(network, name) for name in ("text_projection", "get_text_features")
     )
     known = ("text_features",) if features else ("mean", "cls")
-    if asked == "auto":
-        return known[0]
-    if asked not in known:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
-            f"for texts; expected one of: {', '.join(known)}"
-        )
-    return asked
+    return checked_pooling(checkpoint, asked, known)
 
 
-def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
-    needed = [
-        name
-        for name in loaded.lacking
-        if not ("pooler" in name and pooling in ("cls", "mean")) and "decoder" not in name
-    ]
-    if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            "expected an encoder of texts with its weights"
-        )
-
-
-def _pool(loaded: Loaded, pooling: str) -> Callable[[dict[str, Tensor]], Tensor]:
+def _pool(loaded: Loaded, pooling: str, *, unit: bool) -> Callable[[dict[str, Tensor]], Tensor]:
     network = loaded.network
 
     def features(inputs: dict[str, Tensor]) -> Tensor:
@@ -124,4 +120,5 @@ def _pool(loaded: Loaded, pooling: str) -> Callable[[dict[str, Tensor]], Tensor]
         mask = inputs["attention_mask"][..., None].float()
         return (states * mask).sum(dim=1) / mask.sum(dim=1)
 
-    return {"text_features": features, "cls": first, "mean": mean}[pooling]
+    found = {"text_features": features, "cls": first, "mean": mean}[pooling]
+    return (lambda inputs: normalize(found(inputs), dim=-1)) if unit else found

@@ -15,15 +15,24 @@ from torch import Tensor
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import pick_device, pick_precision
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
-from affectlab.models.embedding.encoder import Encoder, Kind, digest
-from affectlab.models.embedding.settings import TransformersSettings
+from affectlab.models.embedding.checkpoints import (
+    Checkpoint,
+    Loaded,
+    Tower,
+    check_complete,
+    checked_pooling,
+    load_network,
+)
+from affectlab.models.embedding.encoder import Kind, digest
+from affectlab.models.embedding.settings import TowerSettings, TransformersSettings
 from affectlab.models.pretrained import LOADING_FAILS, first_sentence, load_image_processor
 
 __all__ = [
-    "TransformersEncoder",
+    "TowerEncoder",
     "fingerprint_of_tower",
     "image_tower",
+    "tower_encoder",
+    "tower_of_images",
     "transformers_encoder",
 ]
 
@@ -31,8 +40,8 @@ _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 @dataclass(frozen=True, eq=False)
-class TransformersEncoder:
-    """Rows from the network of a checkpoint, whose weights stay as they are."""
+class TowerEncoder:
+    """Rows from a network in torch, whose weights stay as they are."""
 
     name: str
     kind: Kind
@@ -54,12 +63,37 @@ class TransformersEncoder:
         return _rows(self.tower, batch, self.device, self.name)
 
 
-def transformers_encoder(place: str, chosen: TransformersSettings) -> Encoder:
+def tower_encoder(
+    name: str, make: Callable[[torch.dtype], Tower], chosen: TowerSettings
+) -> TowerEncoder:
+    """Make an encoder of a tower, which is made in the precision that is computed in."""
+    where = pick_device(chosen.device)
+    precision = pick_precision(chosen.precision, where)
+    tower = make(_DTYPES[precision])
+    tower.network.eval().requires_grad_(False).to(where)
+    probe = _rows(tower, _probe(tower.kind), str(where), name)
+    settings = {
+        "kind": tower.kind,
+        "architecture": type(tower.network).__name__,
+        "pooling": tower.pooling,
+        "precision": precision,
+        **_sizes(getattr(tower.network, "config", None)),
+        **tower.told,
+    }
+    fingerprint = fingerprint_of_tower(tower, precision)
+    width = int(probe.shape[1])
+    return TowerEncoder(
+        name, tower.kind, width, fingerprint, settings, chosen.batch, str(where), tower
+    )
+
+
+def transformers_encoder(place: str, chosen: TransformersSettings) -> TowerEncoder:
     """Load a checkpoint as an encoder.
 
     Images: the projected features of a two-tower model (CLIP), its pooled output (SigLIP), the
     class token (ViT, DINOv2, MAE), or the mean over places (ResNet and others). Texts: the features
-    of a two-tower model, or the mean over tokens. Which one it was is in the settings.
+    of a two-tower model, what the modules of sentence-transformers say, or the mean over tokens.
+    Which one it was is in the settings.
 
     Parameters
     ----------
@@ -74,30 +108,9 @@ def transformers_encoder(place: str, chosen: TransformersSettings) -> Encoder:
     """
     from affectlab.models.pretrained import check_place
 
-    where = pick_device(chosen.device)
-    precision = pick_precision(chosen.precision, where)
     check_place(place)
-    tower = _tower(place, chosen, _DTYPES[precision])
-    tower.network.eval().requires_grad_(False).to(where)
-    name = f"transformers:{place}"
-    probe = _rows(tower, _probe(tower.kind), str(where), name)
-    settings = {
-        "kind": tower.kind,
-        "architecture": type(tower.network).__name__,
-        "pooling": tower.pooling,
-        "precision": precision,
-        **_sizes(tower.network.config),
-        **tower.told,
-    }
-    return TransformersEncoder(
-        name,
-        tower.kind,
-        int(probe.shape[1]),
-        fingerprint_of_tower(tower, precision),
-        settings,
-        chosen.batch,
-        str(where),
-        tower,
+    return tower_encoder(
+        f"transformers:{place}", lambda dtype: _tower(place, chosen, dtype), chosen
     )
 
 
@@ -189,6 +202,18 @@ def image_tower(checkpoint: Checkpoint, pooling: str, dtype: torch.dtype) -> Tow
     # A masked autoencoder hides patches by chance; for rows, it is to see all of them in order.
     masked = checkpoint.model_type == "vit_mae"
     loaded = load_network(checkpoint, dtype, **({"mask_ratio": 0.0} if masked else {}))
+    return tower_of_images(checkpoint, loaded, processor, pooling)
+
+
+def tower_of_images(
+    checkpoint: Checkpoint,
+    loaded: Loaded,
+    processor: Any,
+    pooling: str,
+    told: Mapping[str, Any] | None = None,
+) -> Tower:
+    """Join a network, and what prepares pictures for it."""
+    masked = checkpoint.model_type == "vit_mae"
 
     def prepare(batch: Sequence[Any]) -> dict[str, Tensor]:
         found = dict(processor(images=list(batch), return_tensors="pt"))
@@ -198,21 +223,19 @@ def image_tower(checkpoint: Checkpoint, pooling: str, dtype: torch.dtype) -> Tow
         return found
 
     chosen = _pooling(checkpoint, loaded, pooling, prepare)
-    _check_complete(checkpoint, loaded, chosen)
+    check_complete(checkpoint, loaded, chosen)
+    processing = {name: value for name, value in processor.to_dict().items() if value is not None}
     return Tower(
         "image",
         loaded.network,
         prepare,
         _pool(checkpoint, loaded, chosen),
         chosen,
-        digest(_preparation(processor)),
+        digest(json.dumps(processing, sort_keys=True, default=str)),
         loaded.lacking,
+        told or {},
+        processing,
     )
-
-
-def _preparation(processor: Any) -> str:
-    known = {name: value for name, value in processor.to_dict().items() if value is not None}
-    return json.dumps(known, sort_keys=True, default=str)
 
 
 def _pooling(
@@ -233,14 +256,7 @@ def _pooling(
         known += ["pooler"] if _gives_pooled(checkpoint, loaded, prepare) else []
         known += ["cls"] if _has_class_token(network) else []
         known += ["mean"]
-    if asked == "auto":
-        return known[0]
-    if asked not in known:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
-            f"for images; expected one of: {', '.join(known)}"
-        )
-    return asked
+    return checked_pooling(checkpoint, asked, known)
 
 
 def _has_class_token(network: Any) -> bool:
@@ -274,21 +290,7 @@ def _gives_pooled(
 
 
 def _as(network: Any, part: Tensor) -> Tensor:
-    return part.to(network.dtype) if part.is_floating_point() else part
-
-
-def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
-    """Refuse weights that are random, unless no row depends on them."""
-    needed = [
-        name
-        for name in loaded.lacking
-        if not ("pooler" in name and pooling in ("cls", "mean")) and "mask_token" not in name
-    ]
-    if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            "expected an encoder of images with its weights"
-        )
+    return part.to(next(network.parameters()).dtype) if part.is_floating_point() else part
 
 
 def _pool(

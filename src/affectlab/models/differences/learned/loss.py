@@ -143,13 +143,13 @@ class PixelEncoder:
     """
 
     def __init__(self, encoder: Encoder) -> None:
-        from affectlab.models.embedding import TransformersEncoder
+        from affectlab.models.embedding import TowerEncoder
 
-        if not isinstance(encoder, TransformersEncoder):
+        if not isinstance(encoder, TowerEncoder) or not encoder.tower.processing:
             raise InputError(
-                f"encoder {encoder.name!r} computes outside torch, so that no gradient reaches "
-                "pixels; expected embeddings, or a metric fitted on an encoder of the transformers "
-                "library (transformers:PLACE)"
+                f"encoder {encoder.name!r} computes outside torch, or prepares pictures there, so "
+                "that no gradient reaches pixels; expected embeddings, or a metric fitted on an "
+                "encoder of the transformers library (transformers:PLACE) or a file of weights"
             )
         self.encoder = encoder
         self.network: Any = encoder.tower.network
@@ -209,15 +209,7 @@ class PixelEncoder:
 
 def _steps(encoder: Any) -> list[_Step]:
     """Follow the settings by which pictures are prepared."""
-    import transformers
-
-    from affectlab.models.devices import quiet_transformers
-    from affectlab.models.pretrained import DATA_ONLY
-
-    place = encoder.name.partition(":")[2]
-    make: Any = transformers.AutoImageProcessor
-    with quiet_transformers():
-        told = make.from_pretrained(place, backend="pil", **DATA_ONLY).to_dict()
+    told = encoder.tower.processing
     steps: list[_Step] = []
     if told.get("do_resize"):
         size = dict(told.get("size") or {})

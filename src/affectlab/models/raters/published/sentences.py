@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,6 @@ from affectlab.models.runs import file_hash, read_json
 __all__ = ["sentence_rater"]
 
 _HEADS = ("model_head.skops", "model_head.pkl", "model_head.joblib")
-_KNOWN = ("Transformer", "Pooling", "Normalize")
 
 
 def sentence_rater(
@@ -86,40 +83,11 @@ def sentence_rater(
 def _encoder(
     folder: Path, normalize: bool, device: Device
 ) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """Load the encoder as its modules say: tokens, how they are pooled, and the length of rows."""
-    modules = read_json(folder / "modules.json")
-    kinds = [str(one.get("type", "")).rpartition(".")[2] for one in modules]
-    unknown = [kind for kind in kinds if kind not in _KNOWN]
-    if unknown:
-        raise InputError(
-            f"{shown(folder)}: module {unknown[0]!r} is not known; expected {joined(_KNOWN)}"
-        )
-    pooling = folder / next(
-        (one["path"] for one, kind in zip(modules, kinds, strict=True) if kind == "Pooling"), ""
-    )
-    encoder = load_encoder(
-        f"transformers:{folder / modules[0].get('path', '')}",
-        kind="text",
-        pooling="cls" if _takes_first(pooling / "config.json") else "mean",
-        device=device,
-        precision="fp32",
-    )
-    unit = normalize or "Normalize" in kinds
+    """Load the encoder as its modules say; where SetFit says so, rows are brought to length 1."""
+    encoder = load_encoder(f"transformers:{folder}", kind="text", device=device, precision="fp32")
 
     def encode(texts: Sequence[str]) -> NDArray[np.float32]:
         rows = encode_batch(encoder, texts)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else rows
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True) if normalize else rows
 
     return encode
-
-
-def _takes_first(path: Path) -> bool:
-    """Whether the first token stands for a text; otherwise the mean over tokens."""
-    said: dict[str, Any] = read_json(path)
-    modes = [name for name, on in said.items() if name.startswith("pooling_mode_") and on is True]
-    known = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
-    if len(modes) != 1 or modes[0] not in known:
-        raise InputError(
-            f"{shown(path)}: pooling {json.dumps(modes)}; expected the mean of tokens, or the first"
-        )
-    return known[modes[0]]
