@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -18,6 +19,7 @@ from affectlab.models.vlm.asking import (
     Askable,
     Asker,
     AskSettings,
+    BatchAsker,
     Budget,
     Charge,
     Estimator,
@@ -33,6 +35,7 @@ from affectlab.models.vlm.asking import (
     Purse,
     Record,
     Retrying,
+    batches_sentence,
     judge,
     known_prices,
     need_inspect,
@@ -224,7 +227,7 @@ def plan_all(rater: VlmRater, wanted: Wanted) -> Plan:
     if (Path(rater.ledger) / LEDGER).exists():
         with Ledger(rater.ledger) as ledger:
             _, todo = split(ledger, questions, rater.again)
-    return plan_of(questions, todo, settings, prices)
+    return plan_of(questions, todo, settings, prices, batch=rater.batch)
 
 
 async def ask_all(
@@ -352,19 +355,26 @@ async def ask_questions(
     notes += _in_flight(ledger)
     kept, todo = split(ledger, questions, rater.again, progress)
     purse = Purse(rater.budget, prices, ledger.spent(prices))
-    asker = Asker(
-        provider,
-        ledger,
-        purse,
-        Estimator(rater.settings.max_tokens),
-        pace=Pace(rater.per_minute),
-        retrying=rater.retrying,
-        concurrency=rater.concurrency,
-        patience=rater.patience,
-        skip_broken=rater.on_bad == "set_aside",
-        progress=progress,
-        interrupt=interrupt,
-    )
+    waiting = {key: most for batch in ledger.batches.values() for key, most in batch.keys.items()}
+    for most in waiting.values():
+        purse.hold(most, always=True)
+    fetches = any(one.key in waiting for one in todo)
+    asking: dict[str, Any] = {
+        "pace": Pace(rater.per_minute),
+        "retrying": rater.retrying,
+        "concurrency": rater.concurrency,
+        "patience": rater.patience,
+        "skip_broken": rater.on_bad == "set_aside",
+        "progress": progress,
+        "interrupt": interrupt,
+    }
+    if todo and (rater.batch or fetches):
+        asking["size"] = rater.batch_size if rater.batch else 0
+    kind = BatchAsker if "size" in asking else Asker
+    estimator = Estimator(rater.settings.max_tokens)
+    if todo:
+        _learn(estimator, questions, kept)
+    asker = kind(provider, ledger, purse, estimator, **asking)
     if todo:
         ledger.begin(
             {
@@ -376,6 +386,12 @@ async def ask_questions(
             }
         )
         await asker.run(todo, len(kept), len({one.key for one in questions}))
+    halt = asker.halt
+    if left := batches_sentence(ledger.batches.values()):
+        if halt is not None and halt.kind == "interrupted":
+            halt = Halt("interrupted", f"interrupted; {left}")
+        else:
+            notes.append(left)
     if asker.broken:
         n = plural(len(asker.broken), "question")
         notes.append(f"left out {n} with a broken image: {asker.broken[0]}")
@@ -393,7 +409,20 @@ async def ask_questions(
         found = fresh or kept.get(question.key)
         if found is not None:
             answers.append((question, *found, fresh is None))
-    return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes))
+    return Came(answers, halt, purse.left(), purse.spent, tuple(notes))
+
+
+def _learn(
+    estimator: Estimator, questions: Sequence[One], kept: Mapping[str, tuple[Record, Judged]]
+) -> None:
+    """Learn from an answer of an earlier run what questions take."""
+    for question in questions:
+        found = kept.get(question.key)
+        if found is not None and found[0].usage.known:
+            # A picture that is gone teaches nothing; that it is gone matters to nobody here.
+            with suppress(InputError):
+                estimator.learn(question.prompt(), found[0].usage)
+                return
 
 
 def _in_flight(ledger: Ledger) -> list[str]:
@@ -467,6 +496,11 @@ class VlmRater:
     """Dollars per million tokens of questions."""
     price_out: Annotated[float | None, Rare] = None
     """Dollars per million tokens of answers."""
+    batch: Annotated[bool, Rare] = False
+    """Ask in batches, which providers answer within a day for half the price; the first question
+    goes out at once."""
+    batch_size: Annotated[Count, Rare] = 2000
+    """Most questions of a batch."""
     concurrency: Annotated[Count, Rare] = 8
     """Most questions under way at once."""
     per_minute: Annotated[Count | None, Rare] = None
@@ -488,9 +522,9 @@ class VlmRater:
             raise InputError(
                 f"model {self.model!r}: expected a provider and a name, such as openai/gpt-4o-mini"
             )
-        if self.concurrency < 1 or self.patience < 1:
-            name = "concurrency" if self.concurrency < 1 else "patience"
-            raise InputError(f"{name} {getattr(self, name)}: expected 1 or more")
+        for name in ("concurrency", "patience", "batch_size"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} {getattr(self, name)}: expected 1 or more")
         if self.on_bad not in ("raise", "set_aside"):
             raise InputError(f"on_bad {self.on_bad!r}: expected 'raise' or 'set_aside'")
         again_outcomes(self.again)
@@ -541,7 +575,7 @@ class VlmRater:
         wanted = Wanted(stimuli, control, repeats, targets, hints, seed)
         run = run_now(lambda interrupt: ask_all(self, wanted, progress, interrupt))
         if run.halt is not None and run.halt.kind == "interrupted":
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(run.halt.reason)
         warn_of_others(run.others)
         return run
 

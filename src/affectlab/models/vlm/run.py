@@ -111,7 +111,7 @@ class VlmRun:
         """Dollars of all answers whose tokens are known; None when prices are not."""
         if self.prices is None:
             return None
-        costs = [self.prices.cost(entry.record.usage) for entry in self._paid()]
+        costs = [entry.record.cost(self.prices) for entry in self._paid()]
         return sum(cost for cost in costs if cost is not None)
 
     def _paid(self) -> list[Entry]:
@@ -159,7 +159,6 @@ class VlmRun:
 
     def _row(self, entry: Entry, rater: Mapping[str, Any]) -> dict[str, Any]:
         question, record, read = entry.question, entry.record, entry.judged.read
-        cost = None if self.prices is None else self.prices.cost(record.usage)
         return {
             "stimulus": question.stimulus,
             "rater": rater["rater"],
@@ -181,7 +180,7 @@ class VlmRun:
             "cached_tokens": record.usage.cached,
             "output_tokens": record.usage.output,
             "reasoning_tokens": record.usage.reasoning,
-            "cost": cost,
+            "cost": record.cost(self.prices),
             "seconds": record.seconds,
             "served": record.served or None,
             "at": record.at or None,

@@ -1,6 +1,10 @@
 """Asking one model many questions: settings, limits, the provider, the ledger."""
 
 from affectlab.models.vlm.asking.ask import Asker as Asker, Progress as Progress
+from affectlab.models.vlm.asking.batches import (
+    BatchAsker as BatchAsker,
+    batches_sentence as batches_sentence,
+)
 from affectlab.models.vlm.asking.budget import (
     Budget as Budget,
     Charge as Charge,

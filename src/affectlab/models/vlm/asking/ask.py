@@ -87,12 +87,9 @@ class Asker:
         done, total
             Questions answered before, and all of the run, for the progress.
         """
-        self._todo, self._done, self._total = iter(questions), done, total
+        self._done, self._total = done, total
         self._tell()
-        workers = [
-            asyncio.create_task(self._work())
-            for _ in range(min(self._concurrency, max(len(questions), 1)))
-        ]
+        workers = self._workers(questions)
         with interruptible(self._interrupt, lambda: self._interrupted(workers)):
             found = await asyncio.gather(*workers, return_exceptions=True)
         for one in found:
@@ -100,6 +97,13 @@ class Asker:
                 if isinstance(one, asyncio.CancelledError) and self.halt is not None:
                     continue
                 raise one
+
+    def _workers(self, questions: Sequence[Askable]) -> list[asyncio.Task[None]]:
+        self._todo = iter(questions)
+        return [
+            asyncio.create_task(self._work())
+            for _ in range(min(self._concurrency, max(len(questions), 1)))
+        ]
 
     def _interrupted(self, workers: Sequence[asyncio.Task[None]]) -> None:
         """Wait for what is under way after the first Ctrl-C, and not after the second."""
@@ -126,23 +130,44 @@ class Asker:
                 self.stop(self.halt or Halt("failures", "an error"))
                 raise
 
-    async def _one(self, question: Askable) -> None:
+    async def _prompt(self, question: Askable) -> Prompt | None:
+        """Build a prompt; None where the question is left out."""
         try:
-            prompt = await asyncio.to_thread(question.prompt)
+            return await asyncio.to_thread(question.prompt)
         except ShownBeforeError as error:
             self.shown_before.append(str(error))
-            self._done += 1
-            return
         except InputError as error:
             if not self._skip_broken:
                 raise
             self.broken.append(str(error))
-            self._done += 1
+        self._done += 1
+        return None
+
+    async def _one(self, question: Askable) -> None:
+        prompt = await self._prompt(question)
+        if prompt is None:
             return
         begun = datetime.now(UTC).isoformat(timespec="seconds")
         reply, charged, unbilled, attempts, ended = await self._attempts(question, prompt)
         if reply is None:
             return
+        record, judged = self._judged(
+            question,
+            reply,
+            at=begun,
+            charged=charged,
+            n_unbilled=unbilled,
+            retries=attempts - 1,
+            seconds=reply.seconds,
+        )
+        # Nothing waits between the answer and the ledger: what was paid for is written down.
+        (written,) = self._ledger.add(record)
+        if ended is not None:
+            raise ended
+        self._came(question, written, judged)
+
+    def _judged(self, question: Askable, reply: Reply, **known: Any) -> tuple[Record, Judged]:
+        """Say what came of a question, as the ledger has it; `known` are fields of its record."""
         found = reply.failure
         record = Record(
             key=question.key,
@@ -155,24 +180,21 @@ class Asker:
             transport_error=found.transport_error if found else "",
             unreadable=found.unreadable if found else "",
             http_status=found.http_status if found else None,
-            retries=attempts - 1,
             usage=reply.usage,
-            charged=charged,
-            n_unbilled=unbilled,
             served=reply.served,
-            seconds=reply.seconds,
             not_sent=reply.not_sent,
-            at=begun,
             asked=self._told(question),
+            **known,
         )
         record = self._ledger.cleaned(record)
         judged = judge(question, record)
-        # Nothing waits between the answer and the ledger: what was paid for is written down.
-        written = self._ledger.add(replace(record, outcome=judged.outcome))
-        if ended is not None:
-            raise ended
+        return replace(record, outcome=judged.outcome), judged
+
+    def _came(self, question: Askable, written: Record, judged: Judged) -> None:
+        """Count what came of a question, and stop where that is reason to."""
+        before = self.answers.get(question.key)
         self.answers[question.key] = (written, judged)
-        self._done += 1
+        self._done += before is None
         self._usable += OUTCOMES[written.outcome].usable
         halt = self._patience.told(written, problem_of(written, judged))
         if written.unreadable == NO_LOGPROBS:
@@ -279,7 +301,7 @@ class Asker:
         finally:
             await asyncio.shield(self._purse.settle(wanted, took))
 
-    def _took(self, reply: Reply, wanted: Charge) -> tuple[Charge, bool]:
+    def _took(self, reply: Reply, wanted: Charge, *, batch: bool = False) -> tuple[Charge, bool]:
         """What an attempt counts: its tokens; nothing for an error; else the most it may be.
 
         Returns
@@ -287,7 +309,7 @@ class Asker:
         The charge, and whether it is known.
         """
         if reply.usage.known:
-            return self._purse.charge(reply.usage), True
+            return self._purse.charge(reply.usage, batch=batch), True
         found = reply.failure
         if found is not None and (found.http_status is not None or not found.sent):
             return self._purse.charge(Usage()), True

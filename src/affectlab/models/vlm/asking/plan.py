@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from affectlab.models.vlm.asking.budget import Prices, Usage, guess_input
+from affectlab.models.vlm.asking.budget import BATCH_SHARE, Prices, Usage, guess_input
 from affectlab.models.vlm.asking.outcomes import Askable
 from affectlab.models.vlm.asking.settings import AskSettings
 from affectlab.models.vlm.prompts import Prompt
@@ -51,6 +51,8 @@ class Plan:
     """Dollars, from both guesses; None when prices are not known."""
     most_cost: float | None
     """Dollars if every answer took its limit."""
+    batch: bool = False
+    """Whether it is asked in batches: all but the first question at half the price."""
 
 
 def plan_of(
@@ -58,20 +60,25 @@ def plan_of(
     todo: Sequence[_Named],
     settings: AskSettings,
     prices: Prices | None,
+    *,
+    batch: bool = False,
 ) -> Plan:
     """Guess what questions take, from some of those that are to be asked."""
     different = list({question.key: question for question in questions}.values())
     n = len(todo)
     first = todo[0] if todo else different[0]
     prompts = [question.prompt() for question in todo[:: max(n // _SAMPLED, 1)]]
-    share = n / len(prompts) if prompts else 0.0
-    tokens = round(sum(guess_input(one, one.structured) for one in prompts) * share)
-    answer = round(sum(_answer(one, settings) for one in prompts) * share)
+    scale = n / len(prompts) if prompts else 0.0
+    tokens = round(sum(guess_input(one, one.structured) for one in prompts) * scale)
+    answer = round(sum(_answer(one, settings) for one in prompts) * scale)
     most = settings.max_tokens * n
-    costs = [
+    # The first question of a run in batches goes out at once.
+    share = (1 + BATCH_SHARE * (n - 1)) / n if batch and n else 1.0
+    known = [
         None if prices is None else prices.cost(Usage(input=tokens, output=output))
         for output in (answer, most)
     ]
+    costs = [None if cost is None else cost * share for cost in known]
     return Plan(
         prompts[0] if prompts else first.prompt(),
         first.stimulus,
@@ -82,6 +89,7 @@ def plan_of(
         most,
         costs[0],
         costs[1],
+        batch,
     )
 
 
