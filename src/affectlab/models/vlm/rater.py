@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ from affectlab.models.vlm.asking import (
     Interrupt,
     Judged,
     Ledger,
+    Logged,
     Pace,
     Plan,
     Prices,
@@ -38,6 +40,7 @@ from affectlab.models.vlm.asking import (
     batches_sentence,
     judge,
     known_prices,
+    log_path,
     need_inspect,
     other_models,
     other_models_said,
@@ -47,6 +50,7 @@ from affectlab.models.vlm.asking import (
     unclear_said,
     warn_of_others,
     with_address,
+    write_log,
 )
 from affectlab.models.vlm.material import Material, Shown, find_material
 from affectlab.models.vlm.prompts import Example, ImageLimits, Readout, Style, one_at_a_time
@@ -375,17 +379,24 @@ async def ask_questions(
     if todo:
         _learn(estimator, questions, kept)
     asker = kind(provider, ledger, purse, estimator, **asking)
-    if todo:
-        ledger.begin(
-            {
-                "model": rater.model,
-                "settings": provider.settings.sent(),
-                "rater": rater.name,
-                "questions": len(questions),
-                **first(todo[0]),
-            }
-        )
-        await asker.run(todo, len(kept), len({one.key for one in questions}))
+    log = log_path(ledger.folder, rater.name)
+    try:
+        if todo:
+            ledger.begin(
+                {
+                    "model": rater.model,
+                    "settings": provider.settings.sent(),
+                    "rater": rater.name,
+                    "questions": len(questions),
+                    **first(todo[0]),
+                }
+            )
+            await asker.run(todo, len(kept), len({one.key for one in questions}))
+    finally:
+        answers = _answers(questions, asker.answers, kept)
+        if todo or not log.exists():
+            failed = _log(log, rater, provider, answers, first, asker.halt)
+            notes += [failed] if failed else []
     halt = asker.halt
     if left := batches_sentence(ledger.batches.values()):
         if halt is not None and halt.kind == "interrupted":
@@ -403,13 +414,54 @@ async def ask_questions(
             f"the library of {rater.model.partition('/')[0]} may try again on its own; such "
             "retries are not counted"
         )
+    return Came(
+        _answers(questions, asker.answers, kept), halt, purse.left(), purse.spent, tuple(notes)
+    )
+
+
+def _answers(
+    questions: Sequence[One],
+    fresh: Mapping[str, tuple[Record, Judged]],
+    kept: Mapping[str, tuple[Record, Judged]],
+) -> list[tuple[One, Record, Judged, bool]]:
+    """Give what came of questions, in this run or before; see :class:`Came`."""
     answers = []
     for question in questions:
-        fresh = asker.answers.get(question.key)
-        found = fresh or kept.get(question.key)
+        found = fresh.get(question.key) or kept.get(question.key)
         if found is not None:
-            answers.append((question, *found, fresh is None))
-    return Came(answers, halt, purse.left(), purse.spent, tuple(notes))
+            answers.append((question, *found, question.key not in fresh))
+    return answers
+
+
+def _log(
+    path: Path,
+    rater: VlmRater,
+    provider: Provider,
+    answers: Sequence[tuple[One, Record, Judged, bool]],
+    first: Callable[[One], Mapping[str, str]],
+    halt: Halt | None,
+) -> str:
+    """Write the log for Inspect; gives why it could not be written, or ""."""
+
+    def logged() -> Iterator[Logged]:
+        times: Counter[str] = Counter()
+        for question, record, judged, _ in answers:
+            told = question.told()
+            name, picture = _name_of({"asked": {**told, "repeat": 1}}), told.get("image")
+            times[name] += 1
+            shown = [f"[picture sha256:{picture}]"] if picture else []
+            prompt = "\n\n".join([first(question)["prompt"], *shown])
+            yield Logged(name, times[name], prompt, told, record, judged)
+
+    return write_log(
+        path,
+        rater.name,
+        rater.model,
+        provider.settings,
+        logged(),
+        halt=halt,
+        secrets=provider.secrets,
+    )
 
 
 def _learn(
