@@ -161,7 +161,7 @@ class Asker:
             seconds=reply.seconds,
         )
         # Nothing waits between the answer and the ledger: what was paid for is written down.
-        (written,) = self._ledger.add(record)
+        (written,) = await self._ledger.add(record)
         if ended is not None:
             raise ended
         self._came(question, written, judged)
@@ -286,7 +286,7 @@ class Asker:
             if self.halt is not None:
                 return None
             # Before it leaves: whatever ends this process, the next one knows what may be billed.
-            self._ledger.ask(question.key, before + wanted, self._told(question))
+            await self._ledger.ask(question.key, before + wanted, self._told(question))
             took = wanted
             try:
                 reply = await self._provider.ask(prompt)

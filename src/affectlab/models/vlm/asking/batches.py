@@ -275,7 +275,7 @@ class BatchAsker(Asker):
                         self._estimator.learn(prompt, reply.usage, answered=answered)
                     came.append(self._line(batch, question, reply))
                     if len(came) >= _WRITTEN_TOGETHER:
-                        self._write(batch, came, again)
+                        await self._write(batch, came, again)
         left_out = Failure(gone or "the batch has no reply to it", sent=bool(gone))
         written = {question.key for question, _, _ in came}
         came.extend(
@@ -283,7 +283,7 @@ class BatchAsker(Asker):
             for key in batch.keys
             if key in by_key and key not in written
         )
-        self._write(batch, came, again)
+        await self._write(batch, came, again)
 
     def _line(
         self, batch: Batch, question: Askable, reply: Reply
@@ -300,7 +300,7 @@ class BatchAsker(Asker):
         )
         return question, record, judged
 
-    def _write(
+    async def _write(
         self,
         batch: Batch,
         came: list[tuple[Askable, Record, Judged]],
@@ -308,7 +308,7 @@ class BatchAsker(Asker):
     ) -> None:
         held = {question.key: batch.keys[question.key] for question, _, _ in came}
         for written, (question, _, judged) in zip(
-            self._ledger.add(*(record for _, record, _ in came)), came, strict=True
+            await self._ledger.add(*(record for _, record, _ in came)), came, strict=True
         ):
             self._purse.free(held[question.key], written.charged)
             self._came(question, written, judged)

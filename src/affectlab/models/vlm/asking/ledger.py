@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import math
@@ -362,7 +363,7 @@ class Ledger:
                 continue  # Counted as broken.
         return tuple(found)
 
-    def ask(self, key: str, most: Charge, asked: Mapping[str, Any]) -> None:
+    async def ask(self, key: str, most: Charge, asked: Mapping[str, Any]) -> None:
         """Write that a question is about to leave, and the most that it may take.
 
         Raises
@@ -372,7 +373,12 @@ class Ledger:
         """
         at = datetime.now(UTC).isoformat(timespec="seconds")
         charged = [most.requests, most.tokens, most.usd]
-        self._file.ask({"key": key, "at": at, "charged": charged, "asked": dict(asked)})
+        line = self._file.asking({"key": key, "at": at, "charged": charged, "asked": dict(asked)})
+        try:
+            await self._file.commit(line)
+        except asyncio.CancelledError:
+            self._file.take_back(line)
+            raise
 
     def ask_batch(
         self, name: str, questions: Mapping[str, tuple[Charge, Mapping[str, Any]]]
@@ -416,10 +422,10 @@ class Ledger:
         """Write that the question asked last did not leave after all."""
         self._file.withdraw({"key": key})
 
-    def add(self, *records: Record) -> list[Record]:
+    async def add(self, *records: Record) -> list[Record]:
         """Write what came of questions, as :meth:`cleaned` gave it; gives it as it is read."""
         lines = [record.as_dict() for record in records]
-        self._file.add(*lines)
+        await self._file.commit(*lines)
         written = [Record.read(line) for line in lines]
         for record in written:
             self._count(record)
