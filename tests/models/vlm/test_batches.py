@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,8 +18,10 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.models.vlm import AskSettings, Budget, Retrying, VlmRater
+from affectlab.models.vlm.asking.batch_services import Desk, Request
 from affectlab.models.vlm.asking.ledger import LEDGER, Ledger
-from affectlab.models.vlm.prompts import image_part
+from affectlab.models.vlm.asking.provider import Provider, Reply
+from affectlab.models.vlm.prompts import Stimulus, image_part
 from affectlab.models.vlm.run import VlmRun
 
 from .fake_batches import FakeBatches
@@ -41,7 +44,7 @@ def rater(server: FakeServer, ledger: Path, model: str = MODEL, **more: Any) -> 
     )
 
 
-def answer(model: str) -> Callable[[Call], Answer]:
+def answer(model: str) -> Callable[[Call | None], Answer]:
     return lambda _: chat(VALID) if model == MODEL else message(VALID)
 
 
@@ -61,10 +64,14 @@ def test_a_batch_brings_what_asking_at_once_does_at_half_the_price(
         asking = rater(server, tmp_path / "batch", model, batch_size=3, structured=True)
         plan = asking.plan(faces)
         run = asking.rate(faces, progress=lambda text, *_: told.append(text))
-        once = rater(server, tmp_path / "once", model, batch=False, structured=True)
-        plain = once.rate(faces)
+        plain = rater(server, tmp_path / "once", model, batch=False, structured=True).rate(faces)
+        # Whatever way a question went out, it goes out once.
+        for folder, batch in (("batch", False), ("once", True)):
+            again = rater(server, tmp_path / folder, model, batch=batch, structured=True)
+            assert again.rate(faces).n_kept == 6
     assert [len(made.lines) for made in batches.made] == [3, 2]
-    sent = {json.dumps(call.body, sort_keys=True) for call in batches.at_once[1:]}
+    bodies = [{k: v for k, v in c.body.items() if k != "stream"} for c in batches.at_once[1:]]
+    sent = {json.dumps(body, sort_keys=True) for body in bodies}
     lines = [line.get("body", line.get("params")) for made in batches.made for line in made.lines]
     # What stands on a line is what is sent at once.
     assert {json.dumps(line, sort_keys=True) for line in lines} <= sent
@@ -81,10 +88,26 @@ def test_a_batch_brings_what_asking_at_once_does_at_half_the_price(
         assert not ledger.batches
         assert not ledger.in_flight
         assert ledger.spent(None).usd == pytest.approx(run.cost)
-    # Whatever way it was asked, it is asked once.
-    with FakeServer(batches) as server:
-        again = rater(server, tmp_path / "batch", model, structured=True)
-        assert again.plan(faces).n_questions == 6
+
+
+def test_what_would_stream_comes_as_a_whole(model: str, faces: Path) -> None:
+    """Anthropic's library streams long answers, and no batch does."""
+    design = VlmRater(model).design()
+    prompt = design.build(
+        Stimulus(images=(image_part(faces / "awe.png"),)), hint="", label=None, order_seed=None
+    )
+    url = None if model != MODEL else "http://127.0.0.1:1/v1"
+
+    async def both() -> tuple[Request, Reply]:
+        desk = Desk(Provider(model, AskSettings(base_url=url, max_tokens=64_000)))
+        request = await desk.request(prompt)
+        said = json.loads(answer(model)(None).body)
+        return request, await desk.read(prompt, 200, said)
+
+    request, reply = asyncio.run(both())
+    assert "stream" not in request.body
+    assert request.body["max_tokens"] == 64_000
+    assert (reply.text, reply.failure) == (VALID, None)
 
 
 def test_a_plan_says_half_the_price(faces: Path, tmp_path: Path) -> None:
@@ -107,7 +130,11 @@ VlmRater(model, ledger=ledger, batch=True, price_in=1.0, price_out=10.0,
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("wrote", [True, False], ids=["id written", "id not written"])
+@pytest.mark.parametrize(
+    ("model", "wrote"),
+    [("openai", True), ("openai", False), ("anthropic", False)],
+    indirect=["model"],
+)
 def test_a_killed_run_loses_no_batch_and_sends_none_twice(
     wrote: bool, model: str, faces: Path, tmp_path: Path
 ) -> None:
@@ -134,11 +161,17 @@ def test_a_killed_run_loses_no_batch_and_sends_none_twice(
         # A run without batches fetches it as well, and pays for nothing twice.
         batches.polls = 0
         found = rater(server, tmp_path, model, batch=False).rate(faces)
-    assert (found.n_usable, found.n_left) == (6, 0)
+        assert (found.n_usable, found.n_left) == (6, 0)
+        assert found.spent.requests == 6
+        assert found.spent.usd == pytest.approx(found.cost)
+
+        # Killed while answers were fetched: the others are still there.
+        path = tmp_path / LEDGER
+        path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:-2]) + b"\n")
+        last = rater(server, tmp_path, model).rate(faces)
+        assert (last.n_usable, last.n_kept, last.spent) == (6, 4, found.spent)
     assert len(batches.asked) == 5
     assert len(batches.at_once) == 1
-    assert found.spent.requests == 6
-    assert found.spent.usd == pytest.approx(found.cost)
 
 
 def until(done: Callable[[], bool], most: float = 120.0) -> None:
@@ -156,7 +189,6 @@ def written(ledger: Path, keep: Callable[[dict[str, Any]], bool]) -> None:
 
 def stopped(server: FakeServer, batches: FakeBatches, faces: Path, folder: Path) -> VlmRun:
     """Interrupt a run whose batch does not end; gives the run of `ask`, which does not raise."""
-    import asyncio
 
     def interrupt() -> None:
         until(lambda: bool(batches.made) and batches.made[0].polls > 0)

@@ -262,12 +262,11 @@ def service_of(provider: Provider) -> BatchService:
     raise no_batches(provider.model)
 
 
-def no_batches(model: str, said: str = "") -> InputError:
+def no_batches(model: str) -> InputError:
     """Say that a provider sells no batches."""
-    why = f" ({said})" if said else ""
     return InputError(
-        f"model {model!r} cannot be asked in batches{why}; expected OpenAI, Anthropic, or a server "
-        "that has OpenAI's /batches, or --config batch=no"
+        f"model {model!r} cannot be asked in batches; expected OpenAI, Anthropic, or a server that "
+        "has OpenAI's /batches, or --config batch=no"
     )
 
 
@@ -283,10 +282,13 @@ async def check_service(service: BatchService, provider: Provider) -> None:
         await service.check()
     except Exception as error:  # noqa: BLE001
         found = failure_of(error)
-        said = str(error) if found is None else found.rejection or found.transport_error
-        raise no_batches(provider.model, provider.secrets.clean(said[:200])) from None
+        if found is None or found.http_status in _NONE:
+            raise no_batches(provider.model) from None
+        said = provider.secrets.clean(found.rejection or found.transport_error)
+        raise InputError(f"the batches of {provider.model!r} cannot be reached: {said}") from None
 
 
+_NONE = (404, 405, 501)
 _REPLY: ContextVar[tuple[int, bytes] | None] = ContextVar("_REPLY", default=None)
 _SENT: ContextVar[list[Request] | None] = ContextVar("_SENT", default=None)
 _OF_BATCHES = ("anthropic-beta",)
@@ -347,8 +349,11 @@ def _transport(client: Any) -> Any:
         if sent is not None:
             path = request.url.path
             endpoint = next((one for one in _ENDPOINTS if path.endswith(one)), path)
+            body = json.loads(content)
+            # Nothing streams out of a batch.
+            body.pop("stream", None)
             headers = {name: request.headers[name] for name in _of_batches(request.headers)}
-            sent.append(Request(endpoint, json.loads(content), headers))
+            sent.append(Request(endpoint, body, headers))
         arrived = ARRIVED.get()
         status, body = reply or (500, b"{}")
         if arrived is not None:

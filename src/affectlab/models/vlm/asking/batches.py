@@ -28,6 +28,8 @@ from affectlab.models.vlm.asking.provider import Reply
 
 __all__ = ["BatchAsker", "batches_sentence"]
 
+_MOST_FAILED_LOOKS = 60
+"""Looks in a row that get no reply before a run gives up; with the usual waits about an hour."""
 _WRITTEN_TOGETHER = 100
 """Answers of a batch that are written at once: after a kill they can be fetched again."""
 
@@ -85,6 +87,10 @@ class BatchAsker(Asker):
             asked, lines, request = await self._fill(todo)
             if request is None:
                 break
+            if self.halt is not None:
+                for most, _ in asked.values():
+                    self._purse.free(most, Charge())
+                break
             await self._create(asked, lines, request)
             n += len(asked)
         return n
@@ -97,7 +103,7 @@ class BatchAsker(Asker):
         lines: list[bytes] = []
         first: Request | None = None
         size = 0
-        while todo and len(asked) < self._size:
+        while todo and len(asked) < self._size and self.halt is None:
             prompt = await self._prompt(todo[0])
             if prompt is None:
                 todo.popleft()
@@ -194,8 +200,8 @@ class BatchAsker(Asker):
                 raise
             except Exception as error:  # noqa: BLE001
                 found = self._failure(error)
-                failures += 1
-                if found.rejection or failures >= self._retrying.tries:
+                failures, n_done = failures + 1, before
+                if found.rejection or failures >= _MOST_FAILED_LOOKS:
                     said = found.rejection or found.transport_error or found.unreadable
                     said = self._provider.secrets.clean(said)
                     self.stop(Halt("failures", f"batches cannot be looked at: {said}"))

@@ -392,7 +392,15 @@ class Provider:
         """Give the same model behind another transport, which stands in for the network."""
         other = Provider(self.model, self.settings)
         http = type(other.client._client)
-        other._api.client = other.client.copy(http_client=http(transport=transport))
+        other._api.client = other.client.copy(
+            http_client=http(transport=transport),
+            # With a limit of its own no library refuses what would take long over a network.
+            timeout=self.settings.timeout,
+        )
+        for name in ("streaming", "stream"):
+            # A reply comes as a whole, whatever this provider of inspect-ai would choose.
+            if hasattr(other._api, name):
+                setattr(other._api, name, False)
         return other
 
     async def close(self) -> None:
