@@ -7,6 +7,8 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,8 @@ class LineFile:
         self._failed: InputError | None = None
         self._turn = asyncio.Lock()
         self._writing = threading.Lock()
+        # Of its own: the threads that all share may be busy with models for minutes.
+        self._pool = ThreadPoolExecutor(1)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._guard = locked(path)
@@ -220,7 +224,8 @@ class LineFile:
                 together, self._queue, n = self._queue, [], self._n_queued
                 self._failed = None
                 try:
-                    await asyncio.to_thread(self.add, *together)
+                    loop = asyncio.get_running_loop()
+                    await loop.run_in_executor(self._pool, partial(self.add, *together))
                 except InputError as error:
                     self._failed = error
                 self._n_written = n
@@ -240,9 +245,8 @@ class LineFile:
             if self._queue:
                 self.add(*self._queue)
         finally:
-            # A thread may be writing yet.
-            with self._writing:
-                self._file.close()
+            self._pool.shutdown()
+            self._file.close()
             self._guard.close()
 
     def __enter__(self) -> LineFile:
