@@ -279,8 +279,8 @@ def collected(out: Output, text: str, ledger: object) -> Iterator[tuple[Report, 
             yield progress, said
     except KeyboardInterrupt as error:
         # Whoever was interrupted may know what goes on elsewhere.
-        said = str(error) or "interrupted"
-        out.warn(f"{said}; {ledger} keeps all answers, and the same command goes on from there")
+        why = str(error) or "interrupted"
+        out.warn(f"{why}; {ledger} keeps all answers, and the same command goes on from there")
         raise
 
 
