@@ -39,6 +39,8 @@ class FakeBatches:
         Says of which lines nothing is said (of OpenAI) or that they expired.
     failed
         Why every batch is refused as a whole.
+    n_lost
+        Batches that are made, and whose maker is told of an error.
     """
 
     def __init__(
@@ -48,7 +50,9 @@ class FakeBatches:
         polls: int = 1,
         without: Callable[[Call], bool] = lambda _: False,
         failed: str = "",
+        n_lost: int = 0,
     ) -> None:
+        self.n_lost = n_lost
         self.script, self.polls, self.without, self.failed = script, polls, without, failed
         self.made: list[Made] = []
         self.at_once: list[Call] = []
@@ -108,6 +112,8 @@ class FakeBatches:
             self.made.append(made)
         self.created.set()
         self.told.wait(120)
+        if len(self.made) <= self.n_lost:
+            return Answer(b"{}", status=504)
         return _json((self._claude if claude else self._openai)(made))
 
     def _ended(self, made: Made) -> bool:

@@ -313,6 +313,18 @@ def test_who_has_no_batches_is_told_before_anything_is_sent(faces: Path, tmp_pat
         VlmRater("mockllm/model", ledger=tmp_path / "m", batch=True).rate(faces)
 
 
+def test_a_batch_whose_maker_was_told_of_an_error_is_not_made_again(
+    model: str, faces: Path, tmp_path: Path
+) -> None:
+    with FakeServer(batches := FakeBatches(answer(model), n_lost=1)) as server:
+        run = rater(server, tmp_path, model).rate(faces)
+        # Without a file it cannot be told from those of others before it has ended.
+        assert (run.halt is None) == (model == MODEL)
+        batches.made[0].polls = 1
+        assert rater(server, tmp_path, model).rate(faces).n_usable == 6
+    assert len(batches.asked) == 5
+
+
 def test_a_batch_that_is_refused_as_a_whole_costs_nothing(faces: Path, tmp_path: Path) -> None:
     batches = FakeBatches(answer(MODEL), failed="too many tokens are waiting")
     with FakeServer(batches) as server:

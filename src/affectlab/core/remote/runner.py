@@ -172,4 +172,3 @@ def _present() -> str | None:
 
     present: Any = _get_runner()
     return None if present is None else _set.get("runner", present.name)
-

@@ -137,12 +137,13 @@ class BatchAsker(Asker):
         found = Failure()
         may_be_made = False
         for attempt in range(1, self._retrying.tries + 1):
+            making = False
             try:
                 if may_be_made and await self._found(batch):
                     return
                 if self._service.by_file and not batch.file:
                     self._ledger.tell_batch(batch, file=await self._service.upload(lines))
-                may_be_made = True
+                making = True
                 made = await self._service.create(batch.file, lines, request)
                 self._ledger.tell_batch(batch, id=made)
                 return
@@ -150,11 +151,12 @@ class BatchAsker(Asker):
                 raise
             except Exception as error:  # noqa: BLE001
                 found = self._failure(error)
-            may_be_made &= found.sent and not 400 <= (found.http_status or 0) < 500
+            may_be_made |= making and found.sent and not 400 <= (found.http_status or 0) < 500
             wait = self._retrying.wait(attempt, found.retry_after, self._rng)
             # What has no file cannot be told from the batches of others before it has ended.
             certain = self._service.by_file or not may_be_made
-            if not (found.transport_error and certain and wait) or self.halt is not None:
+            again = found.transport_error and certain and self.halt is None
+            if not again or wait is None:
                 break
             await pause(wait, self._wake)
         if not may_be_made:
