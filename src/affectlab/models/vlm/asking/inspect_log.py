@@ -7,6 +7,8 @@ and not its writer, whose time grows with the square of the number of samples.
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 import uuid
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -77,17 +79,23 @@ def write_log(
     """
     part = path.with_name(f".{path.name}.part")
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-            summaries = []
+        with (
+            zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file,
+            # A summary holds its prompt: those of a long run would fill the memory.
+            tempfile.TemporaryFile() as summaries,
+        ):
             header = _header(rater, model, settings, halt)
             for one in logged:
                 sample = _sample(one, model, secrets)
                 name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
                 file.writestr(name, sample.model_dump_json(exclude_none=True))
-                summary = sample.summary()
-                summaries.append(summary.model_dump_json(exclude_none=True))
+                summaries.write(b"," if summaries.tell() else b"[")
+                summaries.write(sample.summary().model_dump_json(exclude_none=True).encode())
                 _count(header, one)
-            file.writestr("summaries.json", f"[{','.join(summaries)}]")
+            summaries.write(b"]" if summaries.tell() else b"[]")
+            summaries.seek(0)
+            with file.open("summaries.json", "w") as member:
+                shutil.copyfileobj(summaries, member)
             file.writestr("header.json", header.model_dump_json(exclude_none=True))
         part.replace(path)
     # Whatever Inspect or the disk has against it: what was paid for stands in the ledger.
