@@ -277,10 +277,10 @@ def collected(out: Output, text: str, ledger: object) -> Iterator[tuple[Report, 
     try:
         with caught_warnings() as said, out.progress(text) as progress:
             yield progress, said
-    except KeyboardInterrupt:
-        out.warn(
-            f"interrupted; {ledger} keeps all answers, and the same command goes on from there"
-        )
+    except KeyboardInterrupt as error:
+        # Whoever was interrupted may know what goes on elsewhere.
+        why = str(error) or "interrupted"
+        out.warn(f"{why}; {ledger} keeps all answers, and the same command goes on from there")
         raise
 
 

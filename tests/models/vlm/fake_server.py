@@ -32,6 +32,8 @@ class Call:
     """Bytes of the sounds, in order."""
     seen: int = 1
     """How often the same body came, this one included."""
+    method: str = "POST"
+    raw: bytes = b""
 
 
 @dataclass
@@ -142,6 +144,9 @@ class FakeServer:
             def do_POST(self) -> None:
                 outer._answer(self)
 
+            def do_GET(self) -> None:
+                outer._answer(self)
+
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
@@ -171,13 +176,13 @@ class FakeServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def _answer(self, handler: BaseHTTPRequestHandler) -> None:
-        content = handler.rfile.read(int(handler.headers["Content-Length"]))
+        content = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
         with self._lock:
             self._under_way += 1
             self.most_under_way = max(self.most_under_way, self._under_way)
             self._bodies[content] = self._bodies.get(content, 0) + 1
-            call = _call(len(self.calls), content, dict(handler.headers), self._bodies[content])
-            call.path = handler.path
+            call = read_call(len(self.calls), content, dict(handler.headers), self._bodies[content])
+            call.path, call.method = handler.path, handler.command
             self.calls.append(call)
         try:
             found = self.script(call)
@@ -203,10 +208,15 @@ class FakeServer:
             handler.connection.shutdown(socket.SHUT_RDWR)
 
 
-def _call(number: int, content: bytes, headers: dict[str, str], seen: int) -> Call:
-    body = json.loads(content)
+def read_call(
+    number: int, content: bytes, headers: Mapping[str, str] | None = None, seen: int = 1
+) -> Call:
+    """Read a request, or the body of a line of a batch."""
+    told = dict(headers or {})
+    plain = content and not told.get("Content-Type", "").startswith("multipart/")
+    body = json.loads(content) if plain else {}
     images, media, texts, sounds = [], [], [], []
-    for message in body["messages"]:
+    for message in body.get("messages", ()):
         parts = message["content"]
         for part in [{"type": "text", "text": parts}] if isinstance(parts, str) else parts:
             if part["type"] == "text":
@@ -222,4 +232,6 @@ def _call(number: int, content: bytes, headers: dict[str, str], seen: int) -> Ca
                 head, _, data = part["image_url"]["url"].partition(";base64,")
                 media.append(head.removeprefix("data:"))
                 images.append(base64.b64decode(data, validate=True))
-    return Call(number, body, headers, images, media, "\n".join(texts), sounds=sounds, seen=seen)
+    return Call(
+        number, body, told, images, media, "\n".join(texts), sounds=sounds, seen=seen, raw=content
+    )

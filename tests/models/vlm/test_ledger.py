@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -192,9 +194,9 @@ def _until(done: Callable[[], bool], most: float = 120.0) -> None:
 
 def test_a_question_that_cannot_leave_was_never_in_flight(tmp_path: Path) -> None:
     with Ledger(tmp_path) as ledger:
-        ledger.ask("a", Charge(1, 500, 0.5), {"stimulus": "awe"})
-        ledger.ask("b", Charge(1, 500, 0.5), {"stimulus": "fear"})
-        ledger.ask("b", Charge(2, 900, 0.9), {"stimulus": "fear"})
+        asyncio.run(ledger.ask("a", Charge(1, 500, 0.5), {"stimulus": "awe"}))
+        asyncio.run(ledger.ask("b", Charge(1, 500, 0.5), {"stimulus": "fear"}))
+        asyncio.run(ledger.ask("b", Charge(2, 900, 0.9), {"stimulus": "fear"}))
         ledger.withdraw("a")
     with Ledger(tmp_path) as ledger:
         assert [asked["key"] for asked, _ in ledger.in_flight] == ["b"]
@@ -236,12 +238,65 @@ def test_an_attempt_that_was_lost_counts_although_the_next_cannot_leave(
         assert ledger.spent(None) == spent
 
 
+def test_many_lines_share_a_wait_for_the_disk_and_none_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = []
+    sync = os.fsync
+
+    def slow(file: int) -> None:
+        time.sleep(0.05)
+        waits.append(file)
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", slow)
+
+    async def asks(ledger: Ledger) -> int:
+        before = len(waits)
+        await asyncio.gather(*(ledger.ask(str(k), Charge(1, 1), {}) for k in range(20)))
+        n_waits = len(waits) - before
+        # The first is being written, and the others wait: none of them may leave.
+        tasks = [asyncio.create_task(ledger.ask(f"x{k}", Charge(1, 1), {})) for k in range(3)]
+        await asyncio.sleep(0.01)
+        for task in tasks:
+            task.cancel()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(one, asyncio.CancelledError) for one in found)
+        return n_waits
+
+    with Ledger(tmp_path) as ledger:
+        assert asyncio.run(asks(ledger)) == 2
+    with Ledger(tmp_path) as ledger:
+        assert sorted(int(asked["key"]) for asked, _ in ledger.in_flight) == list(range(20))
+
+
+def test_a_disk_that_is_full_is_told_to_all_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: int) -> NoReturn:
+        raise OSError(28, "No space left on device")
+
+    async def several(ledger: Ledger) -> list[BaseException | None]:
+        asks = (ledger.ask(str(k), Charge(1, 1), {}) for k in range(4))
+        return await asyncio.gather(*asks, return_exceptions=True)
+
+    async def twice(ledger: Ledger) -> None:
+        monkeypatch.setattr(os, "fsync", full)
+        assert all(isinstance(one, InputError) for one in await several(ledger))
+        monkeypatch.undo()
+        assert await several(ledger) == [None] * 4
+
+    with Ledger(tmp_path) as ledger:
+        asyncio.run(twice(ledger))
+
+
 def test_an_answer_settles_what_its_own_run_asked_and_nothing_before(tmp_path: Path) -> None:
     with Ledger(tmp_path) as ledger:
-        ledger.ask("a", Charge(1, 500), {})
+        asyncio.run(ledger.ask("a", Charge(1, 500), {}))
     with Ledger(tmp_path) as ledger:
-        ledger.ask("a", Charge(1, 600), {})
-        ledger.add(Record("a", "ok", text="x", usage=Usage(40, output=2), charged=Charge(1, 42)))
+        asyncio.run(ledger.ask("a", Charge(1, 600), {}))
+        record = Record("a", "ok", text="x", usage=Usage(40, output=2), charged=Charge(1, 42))
+        asyncio.run(ledger.add(record))
     for _ in range(2):
         with Ledger(tmp_path) as ledger:
             assert ledger.spent(None) == Charge(2, 542)

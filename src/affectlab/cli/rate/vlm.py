@@ -46,7 +46,7 @@ def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
 
 _OF_PLAN = (
     *("stimulus", "n_questions", "n_kept", "input_tokens", "output_tokens"),
-    *("most_output_tokens", "cost", "most_cost", "most_asks", "leaves"),
+    *("most_output_tokens", "cost", "most_cost", "most_asks", "leaves", "batch"),
 )
 """What the JSON object has of a plan."""
 
@@ -97,6 +97,7 @@ def announce(out: Output, model: str, plan: Plan) -> None:
         "cost: not known; --config price_in= and price_out= say it per million tokens"
         if plan.cost is None
         else f"cost: about ${plan.cost:,.4f}, at most ${plan.most_cost:,.4f}"
+        + (", in batches at half the price, the first question at once" if plan.batch else "")
     )
 
 

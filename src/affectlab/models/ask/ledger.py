@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +58,13 @@ class LineFile:
         self._opening = 0
         self._open: dict[tuple[str, ...], dict[str, Any]] = {}
         self._begun = self._torn = False
+        self._queue: list[Mapping[str, Any]] = []
+        self._n_queued = self._n_written = 0
+        self._failed: InputError | None = None
+        self._turn = asyncio.Lock()
+        self._writing = threading.Lock()
+        # Of its own: the threads that all share may be busy with models for minutes.
+        self._pool = ThreadPoolExecutor(1)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._guard = locked(path)
@@ -161,7 +172,11 @@ class LineFile:
         InputError
             As :meth:`add`; such a question must not leave.
         """
-        self.add(*({_ASKING: dict(one), _OPENING: self._opening} for one in questions))
+        self.add(*map(self.asking, questions))
+
+    def asking(self, question: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the line that :meth:`ask` writes."""
+        return {_ASKING: dict(question), _OPENING: self._opening}
 
     def withdraw(self, *questions: Mapping[str, Any]) -> None:
         """Write that questions did not leave after all; they were never in flight."""
@@ -176,23 +191,63 @@ class LineFile:
         InputError
             When it cannot be written, such as where the disk is full; the lines before it stay.
         """
-        # One call of write: a kill between two would leave a line without an end.
-        left = memoryview((b"\n" if self._torn else b"") + b"".join(map(_line, lines)))
-        self._torn = True
-        try:
-            while left:
-                left = left[self._file.write(left) :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise InputError(
-                f"{shown(self.path)} cannot be written ({error.strerror}); what it held is kept"
-            ) from None
-        self._torn = False
+        with self._writing:
+            # One call of write: a kill between two would leave a line without an end.
+            left = memoryview((b"\n" if self._torn else b"") + b"".join(map(_line, lines)))
+            self._torn = True
+            try:
+                while left:
+                    left = left[self._file.write(left) :]
+                os.fsync(self._file.fileno())
+            except OSError as error:
+                raise InputError(
+                    f"{shown(self.path)} cannot be written ({error.strerror}); what it held is kept"
+                ) from None
+            self._torn = False
+
+    async def commit(self, *lines: Mapping[str, Any]) -> None:
+        """Write as :meth:`add` does, with what other tasks write: one wait for the disk serves all.
+
+        What is waiting when its task is cancelled is written all the same.
+
+        Raises
+        ------
+        InputError
+            As :meth:`add`.
+        """
+        self._queue += lines
+        self._n_queued += len(lines)
+        own = self._n_queued
+        # Whoever waits is let in by the order of coming: first those whose lines were written.
+        async with self._turn:
+            if self._n_written < own:
+                together, self._queue, n = self._queue, [], self._n_queued
+                self._failed = None
+                try:
+                    loop = asyncio.get_running_loop()
+                    await loop.run_in_executor(self._pool, partial(self.add, *together))
+                except InputError as error:
+                    self._failed = error
+                self._n_written = n
+            if self._failed is not None:
+                raise self._failed
+
+    def take_back(self, asking: Mapping[str, Any]) -> None:
+        """Write nothing, or that it did not leave, of a question that :meth:`commit` waited for."""
+        left = [line for line in self._queue if line is not asking]
+        if len(left) == len(self._queue):
+            self.withdraw(asking[_ASKING])
+        self._queue = left
 
     def close(self) -> None:
         """Let another process write."""
-        self._file.close()
-        self._guard.close()
+        try:
+            if self._queue:
+                self.add(*self._queue)
+        finally:
+            self._pool.shutdown()
+            self._file.close()
+            self._guard.close()
 
     def __enter__(self) -> LineFile:
         return self

@@ -234,7 +234,7 @@ openai/gpt-4o-mini
     rater, questions, told = _questions(items, model, ledger, text_only, few_shot, n, options)
     run = run_now(lambda interrupt: _ask(rater, questions, told, progress, announce, interrupt))
     if run.halt is not None and run.halt.kind == "interrupted":
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(run.halt.reason)
     warn_of_others(run.others)
     return run
 
@@ -264,7 +264,7 @@ def plan_reactions_vlm(
     if (Path(ledger) / LEDGER).exists():
         with Ledger(ledger) as held:
             _, todo = split(held, questions, rater.again)
-    return plan_of(questions, todo, rater.model, settings, prices)
+    return plan_of(questions, todo, rater.model, settings, prices, batch=rater.batch)
 
 
 def _questions(
@@ -345,7 +345,7 @@ async def _ask(
         why = came.halt.reason if came.halt else "; ".join(came.notes)
         raise InputError(f"{rater.model} has answered nothing ({why})")
     paid = {question.key: record for question, record, _, _ in came.answers}.values()
-    costs = [] if prices is None else [prices.cost(record.usage) for record in paid]
+    costs = [record.cost(prices) for record in paid]
     known = ledger.of_model(rater.model)
     others = other_models_said(rater.model, rater.name, paid, known)
     notes = [*others, *unclear_said(rater.model, paid), *came.notes]

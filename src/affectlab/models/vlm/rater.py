@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -18,6 +20,7 @@ from affectlab.models.vlm.asking import (
     Askable,
     Asker,
     AskSettings,
+    BatchAsker,
     Budget,
     Charge,
     Estimator,
@@ -25,6 +28,7 @@ from affectlab.models.vlm.asking import (
     Interrupt,
     Judged,
     Ledger,
+    Logged,
     Pace,
     Plan,
     Prices,
@@ -33,9 +37,11 @@ from affectlab.models.vlm.asking import (
     Purse,
     Record,
     Retrying,
+    batches_sentence,
     judge,
     known_prices,
     leaving,
+    log_path,
     need_inspect,
     other_models,
     other_models_said,
@@ -47,6 +53,7 @@ from affectlab.models.vlm.asking import (
     unclear_said,
     warn_of_others,
     with_address,
+    write_log,
 )
 from affectlab.models.vlm.material import Material, Shown, find_material
 from affectlab.models.vlm.prompts import (
@@ -249,7 +256,7 @@ def plan_all(rater: VlmRater, wanted: Wanted) -> Plan:
     if (Path(rater.ledger) / LEDGER).exists():
         with Ledger(rater.ledger) as ledger:
             _, todo = split(ledger, questions, rater.again)
-    return plan_of(questions, todo, rater.model, settings, prices)
+    return plan_of(questions, todo, rater.model, settings, prices, batch=rater.batch)
 
 
 async def ask_all(
@@ -395,37 +402,64 @@ async def ask_questions(
     notes += _in_flight(ledger)
     kept, todo = split(ledger, questions, rater.again, progress)
     purse = Purse(rater.budget, prices, ledger.spent(prices))
-    asker = Asker(
-        provider,
-        ledger,
-        purse,
-        Estimator(rater.settings.max_tokens),
-        pace=Pace(rater.per_minute),
-        retrying=rater.retrying,
-        concurrency=rater.concurrency,
-        patience=rater.patience,
-        skip_broken=rater.on_bad == "set_aside",
-        progress=progress,
-        interrupt=interrupt,
-    )
-    leaves = leaving(todo, rater.model, provider.settings)
+    waiting = {key: most for batch in ledger.batches.values() for key, most in batch.keys.items()}
+    for most in waiting.values():
+        purse.hold(most, always=True)
+    fetches = any(one.key in waiting for one in todo)
+    asking: dict[str, Any] = {
+        "pace": Pace(rater.per_minute),
+        "retrying": rater.retrying,
+        "concurrency": rater.concurrency,
+        "patience": rater.patience,
+        "skip_broken": rater.on_bad == "set_aside",
+        "progress": progress,
+        "interrupt": interrupt,
+    }
+    if todo and (rater.batch or fetches):
+        asking["size"] = rater.batch_size if rater.batch else 0
+    kind = BatchAsker if "size" in asking else Asker
+    estimator = Estimator(rater.settings.max_tokens)
     if todo:
-        if announce is not None:
-            plan = plan_of(
-                questions, todo, rater.model, provider.settings, prices, skip_broken=True
+        _learn(estimator, questions, kept)
+    asker = kind(provider, ledger, purse, estimator, **asking)
+    log = log_path(ledger.folder, rater.name)
+    leaves = leaving(todo, rater.model, provider.settings)
+    try:
+        if todo:
+            if announce is not None:
+                announce(
+                    plan_of(
+                        questions,
+                        todo,
+                        rater.model,
+                        provider.settings,
+                        prices,
+                        skip_broken=True,
+                        batch=rater.batch,
+                    )
+                )
+            ledger.begin(
+                {
+                    "model": rater.model,
+                    "settings": provider.settings.sent(),
+                    "rater": rater.name,
+                    "questions": len(questions),
+                    "leaves": leaves,
+                    **first(todo[0]),
+                }
             )
-            announce(plan)
-        ledger.begin(
-            {
-                "model": rater.model,
-                "settings": provider.settings.sent(),
-                "rater": rater.name,
-                "questions": len(questions),
-                "leaves": leaves,
-                **first(todo[0]),
-            }
-        )
-        await asker.run(todo, len(kept), len({one.key for one in questions}))
+            await asker.run(todo, len(kept), len({one.key for one in questions}))
+    finally:
+        answers = _answers(questions, asker.answers, kept)
+        if todo or not log.exists():
+            failed = _log(log, rater, provider, answers, first, asker.halt)
+            notes += [failed] if failed else []
+    halt = asker.halt
+    if left := batches_sentence(ledger.batches.values()):
+        if halt is not None and halt.kind == "interrupted":
+            halt = Halt("interrupted", f"interrupted; {left}")
+        else:
+            notes.append(left)
     if asker.broken:
         n = plural(len(asker.broken), "question")
         notes.append(f"left out {n} with a broken image: {asker.broken[0]}")
@@ -437,13 +471,72 @@ async def ask_questions(
             f"the library of {rater.model.partition('/')[0]} may try again on its own; such "
             "retries are not counted"
         )
+    return Came(
+        _answers(questions, asker.answers, kept),
+        halt,
+        purse.left(),
+        purse.spent,
+        tuple(notes),
+        leaves,
+    )
+
+
+def _answers(
+    questions: Sequence[One],
+    fresh: Mapping[str, tuple[Record, Judged]],
+    kept: Mapping[str, tuple[Record, Judged]],
+) -> list[tuple[One, Record, Judged, bool]]:
+    """Give what came of questions, in this run or before; see :class:`Came`."""
     answers = []
     for question in questions:
-        fresh = asker.answers.get(question.key)
-        found = fresh or kept.get(question.key)
+        found = fresh.get(question.key) or kept.get(question.key)
         if found is not None:
-            answers.append((question, *found, fresh is None))
-    return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes), leaves)
+            answers.append((question, *found, question.key not in fresh))
+    return answers
+
+
+def _log(
+    path: Path,
+    rater: VlmRater,
+    provider: Provider,
+    answers: Sequence[tuple[One, Record, Judged, bool]],
+    first: Callable[[One], Mapping[str, str]],
+    halt: Halt | None,
+) -> str:
+    """Write the log for Inspect; gives why it could not be written, or ""."""
+
+    def logged() -> Iterator[Logged]:
+        times: Counter[str] = Counter()
+        for question, record, judged, _ in answers:
+            told = question.told()
+            name, picture = _name_of({"asked": {**told, "repeat": 1}}), told.get("image")
+            times[name] += 1
+            shown = [f"[picture sha256:{picture}]"] if picture else []
+            prompt = "\n\n".join([first(question)["prompt"], *shown])
+            yield Logged(name, times[name], prompt, told, record, judged)
+
+    return write_log(
+        path,
+        rater.name,
+        rater.model,
+        provider.settings,
+        logged(),
+        halt=halt,
+        secrets=provider.secrets,
+    )
+
+
+def _learn(
+    estimator: Estimator, questions: Sequence[One], kept: Mapping[str, tuple[Record, Judged]]
+) -> None:
+    """Learn from an answer of an earlier run what questions take."""
+    for question in questions:
+        found = kept.get(question.key)
+        if found is not None and found[0].usage.known:
+            # A picture that is gone teaches nothing; that it is gone matters to nobody here.
+            with suppress(InputError):
+                estimator.learn(question.prompt(), found[0].usage)
+                return
 
 
 def _in_flight(ledger: Ledger) -> list[str]:
@@ -528,6 +621,11 @@ class VlmRater:
     """Dollars per million tokens of questions."""
     price_out: Annotated[float | None, Rare] = None
     """Dollars per million tokens of answers."""
+    batch: Annotated[bool, Rare] = False
+    """Ask in batches, which providers answer within a day for half the price; the first question
+    goes out at once."""
+    batch_size: Annotated[Count, Rare] = 2000
+    """Most questions of a batch."""
     concurrency: Annotated[Count, Rare] = 8
     """Most questions under way at once."""
     per_minute: Annotated[Count | None, Rare] = None
@@ -549,11 +647,10 @@ class VlmRater:
             raise InputError(
                 f"model {self.model!r}: expected a provider and a name, such as openai/gpt-4o-mini"
             )
-        if self.concurrency < 1 or self.patience < 1:
-            name = "concurrency" if self.concurrency < 1 else "patience"
-            raise InputError(f"{name} {getattr(self, name)}: expected 1 or more")
-        if self.most_asks is not None and self.most_asks < 1:
-            raise InputError(f"most_asks {self.most_asks}: expected 1 or more")
+        for name in ("concurrency", "patience", "batch_size", "most_asks"):
+            given = getattr(self, name)
+            if given is not None and given < 1:
+                raise InputError(f"{name} {given}: expected 1 or more")
         if self.on_bad not in ("raise", "set_aside"):
             raise InputError(f"on_bad {self.on_bad!r}: expected 'raise' or 'set_aside'")
         again_outcomes(self.again)
@@ -641,7 +738,7 @@ class VlmRater:
         wanted = Wanted(stimuli, control, repeats, targets, hints, seed)
         run = run_now(lambda interrupt: ask_all(self, wanted, progress, announce, interrupt))
         if run.halt is not None and run.halt.kind == "interrupted":
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(run.halt.reason)
         warn_of_others(run.others)
         return run
 

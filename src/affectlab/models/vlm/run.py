@@ -116,7 +116,7 @@ class VlmRun:
         """Dollars of all answers whose tokens are known; None when prices are not."""
         if self.prices is None:
             return None
-        costs = [self.prices.cost(record.usage) for record in self._paid()]
+        costs = [record.cost(self.prices) for record in self._paid()]
         return sum(cost for cost in costs if cost is not None)
 
     @property
@@ -177,8 +177,9 @@ class VlmRun:
 
     def _row(self, entry: Entry, rater: Mapping[str, Any]) -> dict[str, Any]:
         question, record, read = entry.question, entry.record, entry.judged.read
-        usage = total_usage(one.usage for one in self._asked(entry))
-        cost = None if self.prices is None else self.prices.cost(usage)
+        asked = self._asked(entry)
+        usage = total_usage(one.usage for one in asked)
+        costs = [cost for one in asked if (cost := one.cost(self.prices)) is not None]
         return {
             "stimulus": question.stimulus,
             "rater": rater["rater"],
@@ -201,7 +202,7 @@ class VlmRun:
             "cached_tokens": usage.cached,
             "output_tokens": usage.output,
             "reasoning_tokens": usage.reasoning,
-            "cost": cost,
+            "cost": sum(costs) if costs else None,
             "seconds": record.seconds,
             "served": record.served or None,
             "at": record.at or None,

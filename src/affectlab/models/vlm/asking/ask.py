@@ -94,12 +94,9 @@ class Asker:
         done, total
             Questions answered before, and all of the run, for the progress.
         """
-        self._todo, self._done, self._total = iter(questions), done, total
+        self._done, self._total = done, total
         self._tell()
-        workers = [
-            asyncio.create_task(self._work())
-            for _ in range(min(self._concurrency, max(len(questions), 1)))
-        ]
+        workers = self._workers(questions)
         with interruptible(self._interrupt, lambda: self._interrupted(workers)):
             found = await asyncio.gather(*workers, return_exceptions=True)
         for one in found:
@@ -107,6 +104,13 @@ class Asker:
                 if isinstance(one, asyncio.CancelledError) and self.halt is not None:
                     continue
                 raise one
+
+    def _workers(self, questions: Sequence[Askable]) -> list[asyncio.Task[None]]:
+        self._todo = iter(questions)
+        return [
+            asyncio.create_task(self._work())
+            for _ in range(min(self._concurrency, max(len(questions), 1)))
+        ]
 
     def _interrupted(self, workers: Sequence[asyncio.Task[None]]) -> None:
         """Wait for what is under way after the first Ctrl-C, and not after the second."""
@@ -133,6 +137,19 @@ class Asker:
                 self.stop(self.halt or Halt("failures", "an error"))
                 raise
 
+    async def _prompt(self, question: Askable, *, again: bool = False) -> Prompt | None:
+        """Build a prompt; None where the question is left out."""
+        try:
+            return await asyncio.to_thread(question.prompt, again=again)
+        except ShownBeforeError as error:
+            self.shown_before.append(str(error))
+        except InputError as error:
+            if not self._skip_broken:
+                raise
+            self.broken.append(str(error))
+        self._done += 1
+        return None
+
     async def _one(self, question: Askable) -> None:
         """Ask until an answer can be read, as often as the question says at most."""
         asked, last = asked_before(question, self._ledger.get(question.key)), None
@@ -140,32 +157,14 @@ class Asker:
             if last is not None and self.halt is not None:
                 # The next run goes on with it.
                 return
-            try:
-                prompt = await asyncio.to_thread(question.prompt, again=asked > 0)
-            except ShownBeforeError as error:
-                self.shown_before.append(str(error))
-                self._done += 1
-                return
-            except InputError as error:
-                if not self._skip_broken:
-                    raise
-                self.broken.append(str(error))
-                self._done += 1
+            prompt = await self._prompt(question, again=asked > 0)
+            if prompt is None:
                 return
             asked += 1
             last = await self._asked(question, prompt, asked)
             if last is None:
                 return
-        written, judged = self.answers[question.key] = last
-        self._done += 1
-        self._usable += OUTCOMES[written.outcome].usable
-        halt = self._patience.told(written, problem_of(written, judged))
-        if written.unreadable == NO_LOGPROBS:
-            # All others would be paid for as well, and bring nothing.
-            halt = Halt("failures", NO_LOGPROBS)
-        if halt is not None:
-            self.stop(halt)
-        self._tell()
+        self._came(question, *last)
 
     async def _asked(
         self, question: Askable, prompt: Prompt, ask: int
@@ -175,6 +174,24 @@ class Asker:
         reply, charged, unbilled, attempts, ended = await self._attempts(question, prompt)
         if reply is None:
             return None
+        record, judged = self._judged(
+            question,
+            reply,
+            at=begun,
+            charged=charged,
+            n_unbilled=unbilled,
+            retries=attempts - 1,
+            ask=ask,
+            seconds=reply.seconds,
+        )
+        # Nothing waits between the answer and the ledger: what was paid for is written down.
+        (written,) = await self._ledger.add(record)
+        if ended is not None:
+            raise ended
+        return written, judged
+
+    def _judged(self, question: Askable, reply: Reply, **known: Any) -> tuple[Record, Judged]:
+        """Say what came of a question, as the ledger has it; `known` are fields of its record."""
         found = reply.failure
         record = Record(
             key=question.key,
@@ -187,24 +204,29 @@ class Asker:
             transport_error=found.transport_error if found else "",
             unreadable=found.unreadable if found else "",
             http_status=found.http_status if found else None,
-            retries=attempts - 1,
-            ask=ask,
             usage=reply.usage,
-            charged=charged,
-            n_unbilled=unbilled,
             served=reply.served,
-            seconds=reply.seconds,
             not_sent=reply.not_sent,
-            at=begun,
             asked=self._told(question),
+            **known,
         )
         record = self._ledger.cleaned(record)
         judged = judge(question, record)
-        # Nothing waits between the answer and the ledger: what was paid for is written down.
-        written = self._ledger.add(replace(record, outcome=judged.outcome))
-        if ended is not None:
-            raise ended
-        return written, judged
+        return replace(record, outcome=judged.outcome), judged
+
+    def _came(self, question: Askable, written: Record, judged: Judged) -> None:
+        """Count what came of a question, and stop where that is reason to."""
+        before = self.answers.get(question.key)
+        self.answers[question.key] = (written, judged)
+        self._done += before is None
+        self._usable += OUTCOMES[written.outcome].usable
+        halt = self._patience.told(written, problem_of(written, judged))
+        if written.unreadable == NO_LOGPROBS:
+            # All others would be paid for as well, and bring nothing.
+            halt = Halt("failures", NO_LOGPROBS)
+        if halt is not None:
+            self.stop(halt)
+        self._tell()
 
     def _told(self, question: Askable) -> dict[str, Any]:
         """Say what was asked, and of whom, for readers of the ledger."""
@@ -288,7 +310,7 @@ class Asker:
             if self.halt is not None:
                 return None
             # Before it leaves: whatever ends this process, the next one knows what may be billed.
-            self._ledger.ask(question.key, before + wanted, self._told(question))
+            await self._ledger.ask(question.key, before + wanted, self._told(question))
             took = wanted
             try:
                 reply = await self._provider.ask(prompt)
@@ -303,7 +325,7 @@ class Asker:
         finally:
             await asyncio.shield(self._purse.settle(wanted, took))
 
-    def _took(self, reply: Reply, wanted: Charge) -> tuple[Charge, bool]:
+    def _took(self, reply: Reply, wanted: Charge, *, batch: bool = False) -> tuple[Charge, bool]:
         """What an attempt counts: its tokens; nothing for an error; else the most it may be.
 
         Returns
@@ -311,7 +333,7 @@ class Asker:
         The charge, and whether it is known.
         """
         if reply.usage.known:
-            return self._purse.charge(reply.usage), True
+            return self._purse.charge(reply.usage, batch=batch), True
         found = reply.failure
         if found is not None and (found.http_status is not None or not found.sent):
             return self._purse.charge(Usage()), True

@@ -13,6 +13,7 @@ from affectlab.core.types import Rare
 from affectlab.models.vlm.prompts import ImagePart, Prompt, SoundPart
 
 __all__ = [
+    "BATCH_SHARE",
     "Budget",
     "Charge",
     "Estimate",
@@ -29,6 +30,8 @@ __all__ = [
 
 
 _MILLION = 1_000_000
+BATCH_SHARE = 0.5
+"""What providers take for an answer in a batch, of the price of one at once."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,8 @@ class Prices:
             if price is not None and not (math.isfinite(price) and price >= 0):
                 raise InputError(f"price of {name} tokens {price:g}: expected dollars from 0 on")
 
-    def cost(self, usage: Usage) -> float | None:
-        """Compute the cost in dollars; None when the provider did not say the tokens."""
+    def cost(self, usage: Usage, *, batch: bool = False) -> float | None:
+        """Compute the cost in dollars, in a batch or at once; None where tokens are not known."""
         if usage.input is None or usage.output is None:
             return None
         cached = self.input if self.cached is None else self.cached
@@ -119,7 +122,7 @@ class Prices:
             + (usage.written or 0) * written
             + usage.output * self.output
         )
-        return round(dollars / _MILLION, 12)
+        return round(dollars / _MILLION * (BATCH_SHARE if batch else 1.0), 12)
 
 
 def known_prices(model: str, price_in: float | None, price_out: float | None) -> Prices | None:
@@ -260,10 +263,28 @@ class Purse:
         self._under_way = 0
         self._changed = asyncio.Condition()
 
-    def charge(self, usage: Usage) -> Charge:
+    def charge(self, usage: Usage, *, batch: bool = False) -> Charge:
         """Turn tokens into a charge of one request."""
-        cost = None if self.prices is None else self.prices.cost(usage)
+        cost = None if self.prices is None else self.prices.cost(usage, batch=batch)
         return Charge(1, usage.total, cost or 0.0)
+
+    def hold(self, wanted: Charge, *, always: bool = False) -> bool:
+        """Set aside what is asked in a batch; False where that may exceed the budget.
+
+        Parameters
+        ----------
+        always
+            It is under way already, whatever the budget is now.
+        """
+        if not always and not self._fits(wanted):
+            return False
+        self._held += wanted
+        return True
+
+    def free(self, wanted: Charge, took: Charge) -> None:
+        """Give back what :meth:`hold` set aside, and take what was used."""
+        self._held -= wanted
+        self.spent += took
 
     async def reserve(self, wanted: Charge) -> bool:
         """Set aside what one attempt may take; False when that may exceed the budget.
@@ -271,20 +292,18 @@ class Purse:
         While others are under way it waits: they may take less than was set aside for them.
         """
         async with self._changed:
-            while not self._fits(wanted):
+            while not self.hold(wanted):
                 if not self._under_way:
                     return False
                 await self._changed.wait()
-            self._held += wanted
             self._under_way += 1
             return True
 
     async def settle(self, wanted: Charge, took: Charge) -> None:
         """Give back what was set aside, and take what was used."""
         async with self._changed:
-            self._held -= wanted
+            self.free(wanted, took)
             self._under_way -= 1
-            self.spent += took
             self._changed.notify_all()
 
     def _fits(self, wanted: Charge) -> bool:
@@ -306,13 +325,14 @@ class Purse:
         '600 of 1,000 tokens are left'
         """
         parts = []
+        gone = self.spent + self._held
         if self.budget.usd is not None:
-            rest = max(self.budget.usd - self.spent.usd, 0.0)
+            rest = max(self.budget.usd - gone.usd, 0.0)
             parts.append(f"${rest:,.4f} of ${self.budget.usd:,.2f}")
         for name, unit in (("tokens", "tokens"), ("requests", "requests")):
             limit = getattr(self.budget, name)
             if limit is not None:
-                parts.append(f"{max(limit - getattr(self.spent, name), 0):,} of {limit:,} {unit}")
+                parts.append(f"{max(limit - getattr(gone, name), 0):,} of {limit:,} {unit}")
         return f"{' and '.join(parts)} are left" if parts else "there is no limit"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import math
@@ -15,12 +16,13 @@ from typing import Any
 from affectlab.core.errors import InputError
 from affectlab.evaluation import OUTCOMES
 from affectlab.models.ask import LineFile
-from affectlab.models.vlm.asking.budget import Charge, Prices, Usage
+from affectlab.models.vlm.asking.budget import BATCH_SHARE, Charge, Prices, Usage
 from affectlab.models.vlm.asking.secrets import Secrets
 from affectlab.models.vlm.prompts import LONGEST
 
 __all__ = [
     "LEDGER",
+    "Batch",
     "Ledger",
     "Record",
     "question_key",
@@ -68,6 +70,9 @@ class Record:
     at: str = ""
     not_sent: tuple[str, ...] = ()
     """Settings that the model does not take."""
+    batch: str = ""
+    """Our name of the batch in which it was asked, at another price; "" where it was asked at
+    once."""
     asked: Mapping[str, Any] = field(default_factory=dict)
     """What was asked: stimulus, model, prompt version, control, and so on; for readers."""
 
@@ -93,6 +98,7 @@ class Record:
             "served": self.served,
             "seconds": round(self.seconds, 3),
             "not_sent": list(self.not_sent),
+            "batch": self.batch,
             "at": self.at,
         }
         return {name: value for name, value in told.items() if value not in ("", None, {}, [], 0)}
@@ -110,6 +116,10 @@ class Record:
             usage=Usage.read(told.get("usage")),
             charged=read_charge(told),
         )
+
+    def cost(self, prices: Prices | None) -> float | None:
+        """Give what the answer cost in dollars; None where prices or tokens are not known."""
+        return None if prices is None else prices.cost(self.usage, batch=bool(self.batch))
 
     @property
     def of_account(self) -> bool:
@@ -135,6 +145,10 @@ def read_charge(told: Mapping[str, Any]) -> Charge:
     return Charge(int(requests), int(tokens), float(usd))
 
 
+def _share(batch: object) -> float:
+    return BATCH_SHARE if batch else 1.0
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
@@ -155,7 +169,7 @@ _KINDS: dict[str, Callable[[object], bool]] = {
     "text": lambda value: value is None or _is_text(value),
     "alternatives": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
     **dict.fromkeys(("stop_reason", "refusal", "rejection", "transport_error"), _is_text),
-    **dict.fromkeys(("unreadable", "served", "at"), _is_text),
+    **dict.fromkeys(("unreadable", "served", "at", "batch"), _is_text),
     "http_status": lambda value: value is None or (isinstance(value, int) and 100 <= value <= 599),
     "retries": _is_count,
     "ask": _is_count,
@@ -182,12 +196,31 @@ def question_key(parts: Mapping[str, Any]) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
+@dataclass
+class Batch:
+    """Questions that were given to a provider together, and have no answer yet."""
+
+    name: str
+    """Ours, known before the provider has one."""
+    at: str
+    """When it was about to be sent."""
+    n_sent: int
+    """Questions that it was sent with."""
+    keys: dict[str, Charge] = field(default_factory=dict)
+    """Those without an answer, and what each counts until there is one."""
+    file: str = ""
+    """Name of its lines at the provider, where these are brought there first."""
+    id: str = ""
+    """The provider's name; "" where it was not written before the process ended."""
+
+
 class Ledger:
     """Answers by question, in ``ledger.jsonl`` of a folder; nobody else writes there meanwhile.
 
     The last line about a question holds, but all that was ever spent counts, and so do questions
     that were in flight when a process ended: at what answers of their model have taken on average,
-    or at the most that they may have taken where none was counted. Keys of providers are
+    or at the most that they may have taken where none was counted. Questions of a batch are not in
+    flight: the provider keeps them, and their answers can still be fetched. Keys of providers are
     taken out of whatever is written.
 
     Raises
@@ -204,26 +237,48 @@ class Ledger:
         self._records: dict[str, Record] = {}
         self._earlier: dict[str, list[Record]] = {}
         """Answers before the last one, of questions that were asked again."""
-        self._spent: list[tuple[Usage, Charge]] = []
+        self._spent: list[tuple[Usage, Charge, bool]] = []
+        self.batches: dict[str, Batch] = {}
+        """Batches whose questions have no answer yet, by our name of them."""
         self._took: dict[Any, list[Any]] = {}
         """Answers of each model that were counted, with their tokens and dollars."""
         self._file = LineFile(self.folder / LEDGER, SCHEMA)
         self.n_broken = self._file.n_broken
         """Lines that could not be read; their questions are asked again."""
+        batches: dict[str, dict[str, str]] = {}
+        settled: set[tuple[str, str]] = set()
         for line in self._file.lines():
             if "run" in line:
                 continue
+            if isinstance(told := line.get("batch"), dict):
+                batches.setdefault(str(told.get("name")), {}).update(told)
+                continue
+            settled.add((str(line.get("batch")), str(line.get("key"))))
             try:
                 self._count(Record.read(line))
             except (KeyError, TypeError, ValueError):
                 self.n_broken += 1
-        lost = []
         for asked in self._file.lost:
             try:
-                lost.append((Usage(), self._booked(asked)))
+                booked = self._booked(asked)
             except (TypeError, ValueError):
                 self.n_broken += 1
-        self._spent += lost
+                continue
+            name, key = str(asked.get("batch", "")), str(asked.get("key"))
+            if not name:
+                self._spent.append((Usage(), booked, False))
+            elif "ended" not in (told := batches.get(name, {})) and (name, key) not in settled:
+                batch = self.batches.setdefault(
+                    name,
+                    Batch(
+                        name,
+                        str(asked.get("at")),
+                        int(asked.get("of", 0)),
+                        file=str(told.get("file", "")),
+                        id=str(told.get("id", "")),
+                    ),
+                )
+                batch.keys[key] = booked
 
     def __len__(self) -> int:
         return len(self._records)
@@ -245,7 +300,7 @@ class Ledger:
         took = None if model is None else self._took.get(model)
         if took is None:
             return most
-        tokens, usd = took[1] / took[0], took[2] / took[0]
+        tokens, usd = took[1] / took[0], took[2] / took[0] * _share(asked.get("batch"))
         return Charge(
             most.requests, min(math.ceil(tokens), most.tokens), min(usd, most.usd) or most.usd
         )
@@ -256,12 +311,12 @@ class Ledger:
         if record.ask > 1 and before is not None:
             self._earlier[record.key] = [*earlier, before]
         self._records[record.key] = record
-        self._spent.append((record.usage, record.charged))
+        self._spent.append((record.usage, record.charged, bool(record.batch)))
         if record.usage.known and not record.retries:
             held = self._took.setdefault(record.asked.get("model"), [0, 0, 0.0])
             held[0] += 1
             held[1] += record.charged.tokens
-            held[2] += record.charged.usd
+            held[2] += record.charged.usd / _share(record.batch)
 
     def use_secrets(self, secrets: Secrets) -> None:
         """Take these out, too, from now on."""
@@ -282,13 +337,13 @@ class Ledger:
     def spent(self, prices: Prices | None) -> Charge:
         """Add up all that was spent, known tokens at these prices."""
         total = Charge()
-        for usage, charged in self._spent:
+        for usage, charged, batch in self._spent:
             usd = charged.usd
             if prices is not None:
                 # Attempts that nobody billed are in the charge only, perhaps without a price then.
                 untold = max(charged.tokens - usage.total, 0)
                 most = untold * max(prices.input, prices.output) / 1_000_000 if not usd else 0.0
-                usd = max((prices.cost(usage) or 0.0) + most, usd)
+                usd = max((prices.cost(usage, batch=batch) or 0.0) + most, usd)
             total += Charge(charged.requests, charged.tokens, usd)
         return total
 
@@ -314,13 +369,15 @@ class Ledger:
         """What the run before had asked and got no answer to, and what each counts."""
         found = []
         for asked in self._file.in_flight:
+            if "batch" in asked:
+                continue
             try:
                 found.append((asked, self._booked(asked)))
             except (TypeError, ValueError):
                 continue  # Counted as broken.
         return tuple(found)
 
-    def ask(self, key: str, most: Charge, asked: Mapping[str, Any]) -> None:
+    async def ask(self, key: str, most: Charge, asked: Mapping[str, Any]) -> None:
         """Write that a question is about to leave, and the most that it may take.
 
         Raises
@@ -330,18 +387,66 @@ class Ledger:
         """
         at = datetime.now(UTC).isoformat(timespec="seconds")
         charged = [most.requests, most.tokens, most.usd]
-        self._file.ask({"key": key, "at": at, "charged": charged, "asked": dict(asked)})
+        line = self._file.asking({"key": key, "at": at, "charged": charged, "asked": dict(asked)})
+        try:
+            await self._file.commit(line)
+        except asyncio.CancelledError:
+            self._file.take_back(line)
+            raise
+
+    def ask_batch(
+        self, name: str, questions: Mapping[str, tuple[Charge, Mapping[str, Any]]]
+    ) -> Batch:
+        """Write that a batch is about to leave: its questions, and the most that each may take.
+
+        Raises
+        ------
+        InputError
+            As :meth:`ask`.
+        """
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        lines = (
+            {
+                "key": key,
+                "at": at,
+                "charged": [most.requests, most.tokens, most.usd],
+                "asked": dict(asked),
+                "batch": name,
+                "of": len(questions),
+            }
+            for key, (most, asked) in questions.items()
+        )
+        self._file.ask(*lines)
+        batch = Batch(name, at, len(questions), {key: most for key, (most, _) in questions.items()})
+        self.batches[name] = batch
+        return batch
+
+    def tell_batch(self, batch: Batch, *, file: str = "", id: str = "", ended: str = "") -> None:
+        """Write what is known of a batch: its names at the provider, or why it is no more.
+
+        A batch that ended here was never worked on; the answers of others end them.
+        """
+        known = {"file": file, "id": id, "ended": ended}
+        self._file.add({"batch": {"name": batch.name, **{k: v for k, v in known.items() if v}}})
+        batch.file, batch.id = file or batch.file, id or batch.id
+        if ended:
+            self.batches.pop(batch.name, None)
 
     def withdraw(self, key: str) -> None:
         """Write that the question asked last did not leave after all."""
         self._file.withdraw({"key": key})
 
-    def add(self, record: Record) -> Record:
-        """Write what came of a question, as :meth:`cleaned` gave it; gives it as it is read."""
-        line = record.as_dict()
-        self._file.add(line)
-        written = Record.read(line)
-        self._count(written)
+    async def add(self, *records: Record) -> list[Record]:
+        """Write what came of questions, as :meth:`cleaned` gave it; gives it as it is read."""
+        lines = [record.as_dict() for record in records]
+        await self._file.commit(*lines)
+        written = [Record.read(line) for line in lines]
+        for record in written:
+            self._count(record)
+            if batch := self.batches.get(record.batch):
+                batch.keys.pop(record.key, None)
+                if not batch.keys:
+                    del self.batches[batch.name]
         return written
 
     def begin(self, run: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from affectlab.core.errors import InputError
 from affectlab.models.ask import sent_away
-from affectlab.models.vlm.asking.budget import Prices, Usage, guess_input
+from affectlab.models.vlm.asking.budget import BATCH_SHARE, Prices, Usage, guess_input
 from affectlab.models.vlm.asking.outcomes import Askable
 from affectlab.models.vlm.asking.provider import sent_to
 from affectlab.models.vlm.asking.settings import AskSettings
@@ -50,6 +50,8 @@ class Plan:
     here counts one, and the most all of them."""
     leaves: str
     """What leaves this machine, and to whom; "" where nothing does."""
+    batch: bool = False
+    """Whether it is asked in batches: all but the first question at half the price."""
 
 
 def leaving(questions: Sequence[Askable], model: str, settings: AskSettings) -> str:
@@ -69,6 +71,7 @@ def plan_of(
     prices: Prices | None,
     *,
     skip_broken: bool = False,
+    batch: bool = False,
 ) -> Plan:
     """Guess what questions take, from some of those that are to be asked.
 
@@ -87,15 +90,18 @@ def plan_of(
     sampled = todo[:: max(n // _SAMPLED, 1)]
     prompts = [*_prompts(sampled, skip_broken)] if todo else []
     first = prompts[0] if prompts else (todo or different)[0].prompt()
-    share = n / len(prompts) if prompts else 0.0
-    tokens = round(sum(guess_input(one, one.structured) for one in prompts) * share)
-    answer = round(sum(_answer(one, settings) for one in prompts) * share)
+    scale = n / len(prompts) if prompts else 0.0
+    tokens = round(sum(guess_input(one, one.structured) for one in prompts) * scale)
+    answer = round(sum(_answer(one, settings) for one in prompts) * scale)
     asks = max((question.most_asks for question in todo), default=1)
     most = settings.max_tokens * n * asks
-    costs = [
+    # The first question of a run in batches goes out at once.
+    share = (1 + BATCH_SHARE * (n - 1)) / n if batch and n else 1.0
+    known = [
         None if prices is None else prices.cost(Usage(input=read, output=output))
         for read, output in ((tokens, answer), (tokens * asks, most))
     ]
+    costs = [None if cost is None else cost * share for cost in known]
     return Plan(
         first,
         (todo or different)[0].stimulus,
@@ -108,6 +114,7 @@ def plan_of(
         costs[1],
         asks,
         leaving(todo, model, settings),
+        batch,
     )
 
 

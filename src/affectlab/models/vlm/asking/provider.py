@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARRIVED",
+    "FILE",
     "STRUCTURED",
     "Provider",
     "Reply",
@@ -165,8 +166,12 @@ def _usage(output: ModelOutput) -> Usage:
 ARRIVED: ContextVar[list[int] | None] = ContextVar("ARRIVED", default=None)
 """Takes the status of each reply to what is asked within it."""
 
+FILE: ContextVar[bool] = ContextVar("FILE", default=False)
+"""Whether what is asked for within it is a file of many replies."""
+
 _MOST_BYTES = 16 * 1024 * 1024
 """Most bytes of a reply; an answer of a million words has half as many."""
+_MOST_OF_FILE = 1024**3
 _KINDS = ("json", "event-stream")
 
 
@@ -210,21 +215,22 @@ async def _check(response: Any) -> None:
         return
     if coding not in ("", "identity"):
         raise BadReplyError(f"it is compressed ({coding[:20]!r}), against what we ask", again=False)
+    most = _MOST_OF_FILE if FILE.get() else _MOST_BYTES
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind and not any(known in kind for known in _KINDS):
+    if kind and not FILE.get() and not any(known in kind for known in _KINDS):
         # Such as the page of a proxy or of a network that wants a login.
         raise BadReplyError(f"it is {kind[:40]!r}, no JSON", again=True)
     length = response.headers.get("content-length", "")
-    if length.isdecimal() and int(length) > _MOST_BYTES:
-        raise _too_long()
-    response.stream = _capped(response.stream)
+    if length.isdecimal() and int(length) > most:
+        raise _too_long(most)
+    response.stream = _capped(response.stream, most)
 
 
-def _too_long() -> BadReplyError:
-    return BadReplyError(f"it has more than {_MOST_BYTES:,} bytes", again=False)
+def _too_long(most: int) -> BadReplyError:
+    return BadReplyError(f"it has more than {most:,} bytes", again=False)
 
 
-def _capped(stream: Any) -> Any:
+def _capped(stream: Any, most: int = _MOST_BYTES) -> Any:
     """Give the same stream with an end; its library wants a kind of its own."""
     kind = next(one for one in type(stream).__mro__ if one.__name__ == "AsyncByteStream")
 
@@ -232,8 +238,8 @@ def _capped(stream: Any) -> Any:
         read = 0
         async for chunk in stream:
             read += len(chunk)
-            if read > _MOST_BYTES:
-                raise _too_long()
+            if read > most:
+                raise _too_long(most)
             yield chunk
 
     async def aclose(_: Any) -> None:
@@ -384,6 +390,26 @@ class Provider:
             cache_prompt="auto",
             **logprobs,
         )
+
+    @property
+    def client(self) -> Any:
+        """Client of the provider's library; None where it keeps none."""
+        return getattr(self._api, "client", None)
+
+    def beside(self, transport: Any) -> Provider:
+        """Give the same model behind another transport, which stands in for the network."""
+        other = Provider(self.model, self.settings)
+        http = type(other.client._client)
+        other._api.client = other.client.copy(
+            http_client=http(transport=transport),
+            # With a limit of its own no library refuses what would take long over a network.
+            timeout=self.settings.timeout,
+        )
+        for name in ("streaming", "stream"):
+            # A reply comes as a whole, whatever this provider of inspect-ai would choose.
+            if hasattr(other._api, name):
+                setattr(other._api, name, False)
+        return other
 
     async def close(self) -> None:
         """Close the connections."""
