@@ -7,7 +7,9 @@ can hold code.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 from affectlab.core.errors import InputError, MissingDependencyError
@@ -27,7 +29,11 @@ __all__ = [
     "WEIGHTS_ONLY",
     "check_place",
     "first_sentence",
+    "label_names",
+    "lacks_weights",
+    "load_config",
     "load_image_processor",
+    "load_pretrained",
     "own_code",
     "unusable",
 ]
@@ -45,6 +51,7 @@ LOADING_FAILS = (
     RuntimeError,
     ImportError,
     SafetensorError,
+    UnpicklingError,
 )
 """What transformers raises for checkpoints that cannot be loaded."""
 
@@ -64,6 +71,90 @@ def check_place(place: str) -> None:
                 transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
         except LOADING_FAILS as error:
             raise own_code(place, error) or _unknown(place, error) from None
+
+
+def load_config(place: str, expected: str = "a checkpoint") -> Any:
+    """Load the settings of a checkpoint: a folder, or its name on the hub.
+
+    Raises
+    ------
+    InputError
+        When there is none, or it needs code of its own.
+    """
+    check_place(place)
+    try:
+        with quiet_transformers():
+            return transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
+    except LOADING_FAILS as error:
+        raise unusable(place, error, expected) from None
+
+
+def load_pretrained(
+    kind: Any,
+    place: str,
+    expected: str,
+    *,
+    may_lack: Callable[[str], bool] = lambda name: False,  # noqa: ARG005
+    **options: Any,
+) -> tuple[Any, tuple[str, ...]]:
+    """Load a network with its weights; a layer that the checkpoint lacks would answer at random.
+
+    Parameters
+    ----------
+    kind
+        Class of transformers that loads it.
+    expected
+        What the checkpoint is to be, for errors.
+    may_lack
+        Says of the name of a weight whether it may be missing, or of another shape.
+    **options
+        Of ``from_pretrained``, by default those of `WEIGHTS_ONLY`.
+
+    Returns
+    -------
+    tuple
+        The network, and the names of weights that are random, in order.
+
+    Raises
+    ------
+    InputError
+        When it cannot be loaded, or lacks weights that it may not lack.
+    """
+    try:
+        with quiet_transformers():
+            network, found = kind.from_pretrained(
+                place,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+                **{**WEIGHTS_ONLY, **options},
+            )
+    except LOADING_FAILS as error:
+        raise unusable(place, error, expected) from None
+    lacking = {*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])}
+    needed = [name for name in lacking if not may_lack(name)]
+    if needed:
+        raise lacks_weights(place, needed, expected)
+    return network, tuple(sorted(lacking))
+
+
+def label_names(labels: Sequence[str]) -> dict[str, Any]:
+    """Give the settings of a checkpoint that name its outputs."""
+    names = dict(enumerate(labels))
+    return {
+        "num_labels": len(names),
+        "id2label": names,
+        "label2id": {name: number for number, name in names.items()},
+    }
+
+
+def lacks_weights(place: str, names: Iterable[str], expected: str) -> InputError:
+    """Say that weights of a checkpoint are missing, or are of another shape."""
+    ordered = sorted(names)
+    return InputError(
+        f"checkpoint {place!r} lacks weights ({ordered[0]}, {len(ordered)} in all, missing or of "
+        f"another shape than its settings say), and would answer at random; expected {expected} "
+        "with its weights"
+    )
 
 
 def load_image_processor(place: str) -> Any:

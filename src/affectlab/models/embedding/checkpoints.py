@@ -12,9 +12,11 @@ import transformers
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.devices import quiet_transformers
 from affectlab.models.embedding.encoder import Kind, noun
-from affectlab.models.pretrained import DATA_ONLY, LOADING_FAILS, WEIGHTS_ONLY, own_code, unusable
+from affectlab.models.pretrained import (
+    load_config,
+    load_pretrained,
+)
 
 __all__ = [
     "Checkpoint",
@@ -70,11 +72,7 @@ def read_checkpoint(place: str, kind: str) -> Checkpoint:
     InputError
         When they cannot be read, or it has no such tower.
     """
-    try:
-        with quiet_transformers():
-            config = transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
-    except LOADING_FAILS as error:
-        raise own_code(place, error) or unusable(place, error, "a checkpoint") from None
+    config = load_config(place)
     kinds = _kinds(config)
     if not kinds:
         raise InputError(
@@ -115,24 +113,12 @@ def load_network(checkpoint: Checkpoint, dtype: torch.dtype, **changes: Any) -> 
     Raises
     ------
     InputError
-        When it cannot be loaded, or has weights of other shapes than its settings say.
+        When it cannot be loaded.
     """
-    place = checkpoint.place
     expected = f"an encoder of {noun(checkpoint.kind)}"
-    try:
-        with quiet_transformers():
-            network, found = _class_of(checkpoint).from_pretrained(
-                place, dtype=dtype, output_loading_info=True, **changes, **WEIGHTS_ONLY
-            )
-    except LOADING_FAILS as error:
-        raise unusable(place, error, expected) from None
-    wrong = [entry[0] if isinstance(entry, tuple) else entry for entry in found["mismatched_keys"]]
-    if wrong:
-        raise InputError(
-            f"checkpoint {place!r}: weight {min(wrong)} has another shape than its settings say; "
-            f"expected {expected} with its weights"
-        )
-    return Loaded(network, tuple(sorted(found["missing_keys"])))
+    # What may be missing is the matter of the towers: not all of them need a pooler.
+    whole = {"may_lack": lambda name: True, "dtype": dtype, **changes}  # noqa: ARG005
+    return Loaded(*load_pretrained(_class_of(checkpoint), checkpoint.place, expected, **whole))
 
 
 def _class_of(checkpoint: Checkpoint) -> Any:

@@ -11,6 +11,7 @@ from torch import Tensor
 from affectlab.core.errors import InputError
 from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
 from affectlab.models.embedding.encoder import digest
+from affectlab.models.pretrained import lacks_weights
 from affectlab.models.text.encoders import (
     collate,
     context_of,
@@ -97,10 +98,7 @@ def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> Non
         if not ("pooler" in name and pooling in ("cls", "mean")) and "decoder" not in name
     ]
     if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            "expected an encoder of texts with its weights"
-        )
+        raise lacks_weights(checkpoint.place, needed, "an encoder of texts")
 
 
 def _pool(loaded: Loaded, pooling: str) -> Callable[[dict[str, Tensor]], Tensor]:

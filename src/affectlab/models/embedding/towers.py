@@ -18,7 +18,12 @@ from affectlab.models.devices import pick_device, pick_precision
 from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
 from affectlab.models.embedding.encoder import Encoder, Kind, digest
 from affectlab.models.embedding.settings import TransformersSettings
-from affectlab.models.pretrained import LOADING_FAILS, first_sentence, load_image_processor
+from affectlab.models.pretrained import (
+    LOADING_FAILS,
+    first_sentence,
+    lacks_weights,
+    load_image_processor,
+)
 
 __all__ = [
     "TransformersEncoder",
@@ -285,10 +290,7 @@ def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> Non
         if not ("pooler" in name and pooling in ("cls", "mean")) and "mask_token" not in name
     ]
     if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            "expected an encoder of images with its weights"
-        )
+        raise lacks_weights(checkpoint.place, needed, "an encoder of images")
 
 
 def _pool(

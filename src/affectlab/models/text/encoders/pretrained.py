@@ -18,6 +18,8 @@ from affectlab.models.pretrained import (
     LOADING_FAILS,
     WEIGHTS_ONLY,
     check_place,
+    label_names,
+    load_pretrained,
     own_code,
     unusable,
 )
@@ -73,7 +75,12 @@ def load_tokenizer(place: str, *, masks: bool = False) -> Any:
 
 
 def load_classifier(
-    place: str, outputs: Sequence[str], tokenizer: Any = None, *, complete: bool = False
+    place: str,
+    outputs: Sequence[str],
+    tokenizer: Any = None,
+    *,
+    problem_type: str = "multi_label_classification",
+    complete: bool = False,
 ) -> Any:
     """Load a checkpoint with a dense layer for these outputs on top.
 
@@ -81,6 +88,8 @@ def load_classifier(
     ----------
     tokenizer
         Its words, where some were added to those of the checkpoint.
+    problem_type
+        What transformers is told of the outputs.
     complete
         The checkpoint has this layer; otherwise its weights are random where it has none.
 
@@ -91,28 +100,15 @@ def load_classifier(
         code of its own.
     """
     check_place(place)
-    names = dict(enumerate(outputs))
-    try:
-        with quiet_transformers():
-            network, found = transformers.AutoModelForSequenceClassification.from_pretrained(
-                place,
-                output_loading_info=True,
-                num_labels=len(outputs),
-                id2label=names,
-                label2id={name: number for number, name in names.items()},
-                problem_type="multi_label_classification",
-                ignore_mismatched_sizes=True,
-                **WEIGHTS_ONLY,
-            )
-            _fit_vocabulary(network, tokenizer)
-    except LOADING_FAILS as error:
-        raise unusable(place, error, _EXPECTED) from None
-    lacking = [*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]
-    if complete and lacking:
-        raise InputError(
-            f"checkpoint {place!r} lacks weights of the shape that its settings say "
-            f"({min(lacking)}); the model folder is not complete"
-        )
+    network, _ = load_pretrained(
+        transformers.AutoModelForSequenceClassification,
+        place,
+        _EXPECTED,
+        may_lack=lambda name: not complete,  # noqa: ARG005
+        **label_names(outputs),
+        problem_type=problem_type,
+    )
+    _fit_vocabulary(network, tokenizer)
     if tokenizer is not None and network.config.pad_token_id is None:
         network.config.pad_token_id = tokenizer.pad_token_id
     return network
