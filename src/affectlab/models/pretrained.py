@@ -6,11 +6,12 @@ can hold code.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, NamedTuple
 
 from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.models.devices import quiet_transformers
@@ -18,6 +19,7 @@ from affectlab.models.devices import quiet_transformers
 try:
     import transformers
     from safetensors import SafetensorError
+    from transformers.utils.peft_utils import find_adapter_config_file
 except ImportError as missing:
     raise MissingDependencyError(
         "models with an encoder need transformers; install affectlab[models]"
@@ -27,6 +29,7 @@ __all__ = [
     "DATA_ONLY",
     "LOADING_FAILS",
     "WEIGHTS_ONLY",
+    "Loaded",
     "check_place",
     "first_sentence",
     "label_names",
@@ -42,6 +45,9 @@ DATA_ONLY: dict[str, Any] = {"trust_remote_code": False}
 """Options under which transformers loads settings and tokenizers."""
 WEIGHTS_ONLY: dict[str, Any] = {**DATA_ONLY, "use_safetensors": True}
 """Options under which transformers loads weights."""
+_GGUF = ".gguf"
+_LACKS_FILE = re.compile("does not appear to have a file|no file named")
+"""What transformers says of a place that was reached and has no such file."""
 LOADING_FAILS = (
     OSError,
     ValueError,
@@ -60,9 +66,13 @@ def check_place(place: str) -> None:
     """A path that is no folder is said to be none, before anyone asks the network for it."""
     folder = Path(place)
     looks_like_path = folder.is_absolute() or place.startswith((".", "~")) or place.count("/") > 1
+    if folder.suffix == _GGUF and folder.is_file():
+        raise _quantised(place, place)
     if folder.is_dir():
         if not (folder / "config.json").is_file():
-            raise InputError(f"{place} holds no config.json; expected the folder of a checkpoint")
+            raise _other_weights(place) or InputError(
+                f"{place} holds no config.json; expected the folder of a checkpoint"
+            )
     elif looks_like_path:
         raise InputError(f"{place}: no such folder; expected a checkpoint of transformers")
     else:
@@ -70,7 +80,12 @@ def check_place(place: str) -> None:
             with quiet_transformers():
                 transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
         except LOADING_FAILS as error:
-            raise own_code(place, error) or _unknown(place, error) from None
+            raise (
+                own_code(place, error)
+                or (_other_weights(place) if _LACKS_FILE.search(str(error)) else None)
+                or _of_timm(place, error)
+                or _unknown(place, error)
+            ) from None
 
 
 def load_config(place: str, expected: str = "a checkpoint") -> Any:
@@ -89,6 +104,16 @@ def load_config(place: str, expected: str = "a checkpoint") -> Any:
         raise unusable(place, error, expected) from None
 
 
+class Loaded(NamedTuple):
+    """A network of a checkpoint."""
+
+    network: Any
+    lacking: tuple[str, ...] = ()
+    """Names of weights that are random, since the checkpoint has none of that shape."""
+    unused: tuple[str, ...] = ()
+    """Names of weights that the network has no place for."""
+
+
 def load_pretrained(
     kind: Any,
     place: str,
@@ -96,7 +121,7 @@ def load_pretrained(
     *,
     may_lack: Callable[[str], bool] = lambda name: False,  # noqa: ARG005
     **options: Any,
-) -> tuple[Any, tuple[str, ...]]:
+) -> Loaded:
     """Load a network with its weights; a layer that the checkpoint lacks would answer at random.
 
     Parameters
@@ -109,11 +134,6 @@ def load_pretrained(
         Says of the name of a weight whether it may be missing, or of another shape.
     **options
         Of ``from_pretrained``, by default those of `WEIGHTS_ONLY`.
-
-    Returns
-    -------
-    tuple
-        The network, and the names of weights that are random, in order.
 
     Raises
     ------
@@ -134,7 +154,7 @@ def load_pretrained(
     needed = [name for name in lacking if not may_lack(name)]
     if needed:
         raise lacks_weights(place, needed, expected)
-    return network, tuple(sorted(lacking))
+    return Loaded(network, tuple(sorted(lacking)), tuple(sorted(found["unexpected_keys"])))
 
 
 def label_names(labels: Sequence[str]) -> dict[str, Any]:
@@ -193,9 +213,47 @@ def own_code(place: str, error: Exception) -> InputError | None:
     )
 
 
+def _other_weights(place: str) -> InputError | None:
+    """Say what else a folder, or what has a name on the hub, holds than a whole network."""
+    files = sorted(Path(place).glob(f"*{_GGUF}"))
+    if files:
+        return _quantised(place, str(files[0]))
+    file = find_adapter_config_file(place)
+    if file is None:
+        return None
+    settings = json.loads(Path(file).read_text(encoding="utf-8"))
+    labels = settings.get("task_type") == "SEQ_CLS"
+    kind, more = ("SequenceClassification", ", num_labels=N") if labels else ("CausalLM", "")
+    return InputError(
+        f"{place} is an adapter of {settings.get('base_model_name_or_path')}, no whole network; "
+        f"expected it merged: python -c 'from peft import AutoPeftModelFor{kind} as A; "
+        f'A.from_pretrained("{place}"{more}).merge_and_unload().save_pretrained("merged")\', and '
+        "the tokenizer of that model in the same folder"
+    )
+
+
+def _quantised(place: str, file: str) -> InputError:
+    return InputError(
+        f"{place} holds weights for llama.cpp, which is asked as a server: llama-server -m {file} "
+        "--port 8080, and: affectlab rate openai-api/llama/NAME STIMULI --out FILE --base-url "
+        "http://localhost:8080/v1 (or ollama create NAME, and: affectlab rate ollama/NAME)"
+    )
+
+
+def _of_timm(place: str, error: Exception) -> InputError | None:
+    """Say that a network is of timm, where transformers complains that it is not there."""
+    if "timm" not in str(error).casefold():
+        return None
+    return InputError(
+        f"checkpoint {place!r} is a network of timm, which affectlab does not bring; expected a "
+        "function of yours that calls it: affectlab rate module:function STIMULI --out FILE"
+    )
+
+
 def _pickled(place: str, error: Exception) -> InputError | None:
     """Say that a checkpoint has no weights but pickled ones."""
     files = sorted(Path(place).glob("pytorch_model*.bin")) if Path(place).is_dir() else []
+    files = files if isinstance(error, OSError | UnpicklingError) else []
     if not files and "use_safetensors" not in str(error):
         return None
     said = f"only pickled weights ({files[0].name})" if files else "no weights as safetensors"
@@ -208,7 +266,12 @@ def _pickled(place: str, error: Exception) -> InputError | None:
 
 def unusable(place: str, error: Exception, expected: str) -> InputError:
     """Say why a checkpoint cannot be used, and what was expected."""
-    known = own_code(place, error) or _pickled(place, error)
+    known = (
+        own_code(place, error)
+        or _pickled(place, error)
+        or _of_timm(place, error)
+        or (_other_weights(place) if _LACKS_FILE.search(str(error)) else None)
+    )
     if known is not None:
         return known
     return InputError(

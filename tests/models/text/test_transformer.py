@@ -114,7 +114,7 @@ def test_groups_are_outputs_of_ours_and_none_of_the_checkpoint(bert, tmp_path, k
     np.testing.assert_allclose(calibrated, model.predict_proba(texts), atol=1e-5)
     limits = np.array(list(head["thresholds"].values()))
     sure = abs(calibrated - limits) > 1e-5
-    assert sure.mean() > 0.9
+    assert sure.mean() > 0.5
     assert ((calibrated >= limits) == model.predict(texts))[sure].all()
     (folder / "groups.safetensors").unlink()
     with pytest.raises(InputError, match=r"groups\.safetensors"):

@@ -13,10 +13,7 @@ from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
 from affectlab.models.embedding.encoder import Kind, noun
-from affectlab.models.pretrained import (
-    load_config,
-    load_pretrained,
-)
+from affectlab.models.pretrained import Loaded, load_config, load_pretrained
 
 __all__ = [
     "Checkpoint",
@@ -48,15 +45,6 @@ class Checkpoint:
     config: Any
     model_type: str
     """Architecture, as transformers calls it."""
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """The network of a tower."""
-
-    network: Any
-    lacking: tuple[str, ...]
-    """Weights that the checkpoint has not, which are random."""
 
 
 def read_checkpoint(place: str, kind: str) -> Checkpoint:
@@ -118,7 +106,7 @@ def load_network(checkpoint: Checkpoint, dtype: torch.dtype, **changes: Any) -> 
     expected = f"an encoder of {noun(checkpoint.kind)}"
     # What may be missing is the matter of the towers: not all of them need a pooler.
     whole = {"may_lack": lambda name: True, "dtype": dtype, **changes}  # noqa: ARG005
-    return Loaded(*load_pretrained(_class_of(checkpoint), checkpoint.place, expected, **whole))
+    return load_pretrained(_class_of(checkpoint), checkpoint.place, expected, **whole)
 
 
 def _class_of(checkpoint: Checkpoint) -> Any:

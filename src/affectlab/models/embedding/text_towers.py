@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from affectlab.core.errors import InputError
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
+from affectlab.models.embedding.checkpoints import Checkpoint, Tower, load_network
 from affectlab.models.embedding.encoder import digest
-from affectlab.models.pretrained import lacks_weights
+from affectlab.models.pretrained import Loaded, lacks_weights
 from affectlab.models.text.encoders import (
     collate,
     context_of,

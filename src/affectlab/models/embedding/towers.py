@@ -15,11 +15,12 @@ from torch import Tensor
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import pick_device, pick_precision
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
+from affectlab.models.embedding.checkpoints import Checkpoint, Tower, load_network
 from affectlab.models.embedding.encoder import Encoder, Kind, digest
 from affectlab.models.embedding.settings import TransformersSettings
 from affectlab.models.pretrained import (
     LOADING_FAILS,
+    Loaded,
     first_sentence,
     lacks_weights,
     load_image_processor,

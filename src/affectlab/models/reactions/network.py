@@ -86,9 +86,9 @@ def load_checkpoint(
         When there is no such checkpoint, or it cannot be used for this.
     """
     check_place(place)
-    network, _ = load_pretrained(
+    network = load_pretrained(
         _class_of(place, text_only), place, _EXPECTED, dtype=DTYPES[precision]
-    )
+    ).network
     multimodal = network.config.model_type == _BLIP2
     writer = network.language_model if multimodal else network
     if not writer.config.is_encoder_decoder:

@@ -70,13 +70,13 @@ def load_seq2seq(place: str, dtype: torch.dtype) -> Any:
         alone, or needs code of its own.
     """
     check_place(place)
-    network, _ = load_pretrained(
+    network = load_pretrained(
         transformers.AutoModelForSeq2SeqLM,
         place,
         "an encoder with a decoder, such as BART,",
         may_lack=lambda name: name.endswith(_HARMLESS),
         dtype=dtype,
-    )
+    ).network
     return network.eval().requires_grad_(False)
 
 

@@ -121,7 +121,7 @@ def load_backbone(place: str, labels: Sequence[str], *, complete: bool = False) 
         may_lack=lambda name: not complete and name.partition(".")[0] in _LAST,
         **label_names(labels),
         problem_type="single_label_classification",
-    )[0]
+    ).network
 
 
 def load_processor(place: str) -> Any:

@@ -100,14 +100,14 @@ def load_classifier(
         code of its own.
     """
     check_place(place)
-    network, _ = load_pretrained(
+    network = load_pretrained(
         transformers.AutoModelForSequenceClassification,
         place,
         _EXPECTED,
         may_lack=lambda name: not complete,  # noqa: ARG005
         **label_names(outputs),
         problem_type=problem_type,
-    )
+    ).network
     _fit_vocabulary(network, tokenizer)
     if tokenizer is not None and network.config.pad_token_id is None:
         network.config.pad_token_id = tokenizer.pad_token_id

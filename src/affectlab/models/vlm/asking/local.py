@@ -80,9 +80,9 @@ class LocalModel(ModelAPI):
         loader = writes_texts(settings)
         if loader is None:
             raise InputError(f"checkpoint {model_name!r} writes no texts")
-        network, _ = load_pretrained(
+        network = load_pretrained(
             getattr(transformers, loader), model_name, "a model that writes texts", dtype=dtype
-        )
+        ).network
         self._sees = loader == "AutoModelForImageTextToText"
         self._device = pick_device(device)
         self._network = network.to(self._device).eval()
