@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from affectlab.core.errors import InputError, check_choices
-from affectlab.core.words import joined, shown
+from affectlab.core.words import joined, option, shown
 from affectlab.models.raters.rater import Rater
 from affectlab.ratings import Scale
 from affectlab.taxonomy import LabelMapping, Taxonomy, load_taxonomy, map_labels
 
-__all__ = ["LabelTable", "MappingGiven", "label_table"]
+__all__ = ["LabelTable", "MappingGiven", "label_table", "refuse_mapping"]
 
 MappingGiven: TypeAlias = str | Path | Mapping[str, str] | LabelMapping | None
 """A TOML file, labels of the rater and what they become, or a mapping from the rater's labels."""
@@ -84,6 +84,23 @@ mapping of your own (--label-map)
     if mapping is not None:
         return _of_names(rater, load_taxonomy(taxonomy), mapping, where)
     return _known(rater, load_taxonomy(taxonomy), where)
+
+
+def refuse_mapping(taxonomy: object, mapping: object, what: str) -> None:
+    """Refuse a taxonomy or a mapping for a model whose answers have their labels already.
+
+    Raises
+    ------
+    InputError
+        When one is given.
+    """
+    for name, value in (("taxonomy", taxonomy), ("label_map", mapping)):
+        if value is not None:
+            raise InputError(
+                f"{option(name)}: the labels of {what} stay as they are; expected none, and labels "
+                "mapped where people are beside them: affectlab evaluate alignment PEOPLE --models "
+                "OUT --label-map sad=sadness"
+            )
 
 
 def _own(rater: Rater, name: str) -> Taxonomy:

@@ -17,7 +17,12 @@ from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.outcomes import again_outcomes
-from affectlab.models.raters.label_table import LabelTable, MappingGiven, label_table
+from affectlab.models.raters.label_table import (
+    LabelTable,
+    MappingGiven,
+    label_table,
+    refuse_mapping,
+)
 from affectlab.models.raters.own import own_model, rate_own
 from affectlab.models.raters.rater import Rater, Rates
 from affectlab.models.raters.registry import load_rater
@@ -144,6 +149,7 @@ def rate(
     """
     own = own_model(model) if isinstance(model, str) else None
     if own is not None:
+        refuse_mapping(taxonomy, label_map, "a model that affectlab has trained")
         ratings, told = rate_own(
             own,
             stimuli,
