@@ -103,11 +103,6 @@ def refuse_mapping(taxonomy: object, mapping: object, what: str) -> None:
             )
 
 
-def _own(rater: Rater, name: str) -> Taxonomy:
-    """Give the labels of a rater as a taxonomy."""
-    return Taxonomy.from_labels(rater.labels, name=name)
-
-
 def _of_mapping_given(mapping: LabelMapping, rater: Rater) -> LabelTable:
     """Look the rater's labels up in a mapping whose source knows all of them."""
     known = {label: mapping.source.name_of(label) for label in rater.labels}
@@ -128,8 +123,9 @@ def _of_file(rater: Rater, taxonomy: str | Path | Taxonomy | None, path: Path) -
             "are mapped"
         )
     # A taxonomy may not be named as a rater is; the file's check is done on what it says.
-    own = _own(rater, file.source)
-    return _of_mapping(map_labels(own, target, path=path), f"file {path.name}")
+    own = Taxonomy.from_labels(rater.labels, name=file.source)
+    mapping = map_labels(own, target, path=path)
+    return _sorted(mapping.target, mapping.targets, mapping.reasons, f"file {path.name}")
 
 
 def _of_names(
@@ -139,10 +135,6 @@ def _of_names(
     targets = {label: taxonomy.name_of(mapping[label]) for label in mapping}
     left = {label: "not in the mapping given" for label in rater.labels if label not in targets}
     return _sorted(taxonomy, targets, left, "a mapping given")
-
-
-def _of_mapping(mapping: LabelMapping, by: str) -> LabelTable:
-    return _sorted(mapping.target, mapping.targets, mapping.reasons, by)
 
 
 def _known(rater: Rater, taxonomy: Taxonomy, where: str) -> LabelTable:

@@ -166,7 +166,7 @@ def rate(
         loaded = replace(loaded, name=rater)
     # Where only the answers tell which labels there are, they are mapped when all have come.
     table = label_table(loaded, taxonomy, label_map) if loaded.labels else None
-    place = None if path is None else _made(Path(path))
+    place = None if path is None else Path(path)
     given, notes = find_stimuli(stimuli, loaded.takes, set_aside=on_bad == "set_aside")
     run = ask_about(
         given,
@@ -226,14 +226,6 @@ def _warn(run: RaterRun, rater: Rater, path: str | Path | None, notes: Sequence[
         )
     for note in (*notes, *(rater.notes() if rater.notes is not None else ())):
         warnings.warn(note, RaterNote, stacklevel=3)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be a folder: {error.strerror or error}") from None
-    return folder
 
 
 def as_ratings(run: RaterRun, rater: Rater, table: LabelTable) -> Ratings:
