@@ -64,28 +64,8 @@ LOADING_FAILS = (
 
 def check_place(place: str) -> None:
     """A path that is no folder is said to be none, before anyone asks the network for it."""
-    folder = Path(place)
-    looks_like_path = folder.is_absolute() or place.startswith((".", "~")) or place.count("/") > 1
-    if folder.suffix == _GGUF and folder.is_file():
-        raise _quantised(place, place)
-    if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            raise _other_weights(place) or InputError(
-                f"{place} holds no config.json; expected the folder of a checkpoint"
-            )
-    elif looks_like_path:
-        raise InputError(f"{place}: no such folder; expected a checkpoint of transformers")
-    else:
-        try:
-            with quiet_transformers():
-                transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
-        except LOADING_FAILS as error:
-            raise (
-                own_code(place, error)
-                or (_other_weights(place) if _LACKS_FILE.search(str(error)) else None)
-                or _of_timm(place, error)
-                or _unknown(place, error)
-            ) from None
+    if not _is_folder(place):
+        load_config(place)
 
 
 def load_config(place: str, expected: str = "a checkpoint") -> Any:
@@ -96,12 +76,32 @@ def load_config(place: str, expected: str = "a checkpoint") -> Any:
     InputError
         When there is none, or it needs code of its own.
     """
-    check_place(place)
+    local = _is_folder(place)
     try:
         with quiet_transformers():
             return transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
     except LOADING_FAILS as error:
-        raise unusable(place, error, expected) from None
+        raise (
+            unusable(place, error, expected)
+            if local
+            else own_code(place, error) or _other_kind(place, error) or _unknown(place, error)
+        ) from None
+
+
+def _is_folder(place: str) -> bool:
+    """Whether a checkpoint is a folder, or else has a name; raises for other paths."""
+    folder = Path(place)
+    if folder.suffix == _GGUF and folder.is_file():
+        raise _quantised(place, place)
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise _other_weights(place) or InputError(
+                f"{place} holds no config.json; expected the folder of a checkpoint"
+            )
+        return True
+    if folder.is_absolute() or place.startswith((".", "~")) or place.count("/") > 1:
+        raise InputError(f"{place}: no such folder; expected a checkpoint of transformers")
+    return False
 
 
 class Loaded(NamedTuple):
@@ -119,7 +119,7 @@ def load_pretrained(
     place: str,
     expected: str,
     *,
-    may_lack: Callable[[str], bool] = lambda name: False,  # noqa: ARG005
+    may_lack: Callable[[str], object] = lambda name: False,  # noqa: ARG005
     **options: Any,
 ) -> Loaded:
     """Load a network with its weights; a layer that the checkpoint lacks would answer at random.
@@ -183,8 +183,9 @@ def load_image_processor(place: str) -> Any:
     Raises
     ------
     InputError
-        When the checkpoint does not say.
+        When there is no such checkpoint, or it does not say.
     """
+    check_place(place)
     try:
         with quiet_transformers():
             make: Any = transformers.AutoImageProcessor
@@ -240,14 +241,15 @@ def _quantised(place: str, file: str) -> InputError:
     )
 
 
-def _of_timm(place: str, error: Exception) -> InputError | None:
-    """Say that a network is of timm, where transformers complains that it is not there."""
-    if "timm" not in str(error).casefold():
-        return None
-    return InputError(
-        f"checkpoint {place!r} is a network of timm, which affectlab does not bring; expected a "
-        "function of yours that calls it: affectlab rate module:function STIMULI --out FILE"
-    )
+def _other_kind(place: str, error: Exception) -> InputError | None:
+    """Say what is no checkpoint of transformers, where that is what it complains of."""
+    said = str(error)
+    if "timm" in said.casefold():
+        return InputError(
+            f"checkpoint {place!r} is a network of timm, which affectlab does not bring; expected "
+            "a function of yours that calls it: affectlab rate module:function STIMULI --out FILE"
+        )
+    return _other_weights(place) if _LACKS_FILE.search(said) else None
 
 
 def _pickled(place: str, error: Exception) -> InputError | None:
@@ -266,12 +268,7 @@ def _pickled(place: str, error: Exception) -> InputError | None:
 
 def unusable(place: str, error: Exception, expected: str) -> InputError:
     """Say why a checkpoint cannot be used, and what was expected."""
-    known = (
-        own_code(place, error)
-        or _pickled(place, error)
-        or _of_timm(place, error)
-        or (_other_weights(place) if _LACKS_FILE.search(str(error)) else None)
-    )
+    known = own_code(place, error) or _pickled(place, error) or _other_kind(place, error)
     if known is not None:
         return known
     return InputError(

@@ -18,7 +18,6 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.devices import pick_device
 from affectlab.models.embedding import load_network, read_checkpoint
 from affectlab.models.pretrained import (
-    check_place,
     lacks_weights,
 )
 from affectlab.models.text.encoders import (
@@ -287,7 +286,6 @@ class BertScore:
         self.model, self.direction, self.references = str(model), direction, references
         self.device, self.batch_size = pick_device(device), batch_size
         self.precision, dtype = pick_dtype(precision, self.device)
-        check_place(self.model)
         checkpoint = read_checkpoint(self.model, "text")
         self.tokenizer = load_tokenizer(self.model)
         loaded = load_network(checkpoint, dtype)

@@ -14,7 +14,6 @@ from affectlab.core.errors import InputError
 from affectlab.models.pretrained import (
     check_place,
     label_names,
-    load_image_processor,
     load_pretrained,
 )
 
@@ -24,7 +23,6 @@ __all__ = [
     "forward_images",
     "freeze",
     "load_backbone",
-    "load_processor",
     "preparing",
     "side_of",
 ]
@@ -122,18 +120,6 @@ def load_backbone(place: str, labels: Sequence[str], *, complete: bool = False) 
         **label_names(labels),
         problem_type="single_label_classification",
     ).network
-
-
-def load_processor(place: str) -> Any:
-    """Load how images are prepared; by Pillow, whose pixels are the same everywhere.
-
-    Raises
-    ------
-    InputError
-        When there is no such checkpoint, or it does not say.
-    """
-    check_place(place)
-    return load_image_processor(place)
 
 
 def freeze(network: nn.Module) -> None:

@@ -18,6 +18,7 @@ from affectlab.models.augment import load_augmentation
 from affectlab.models.devices import pick_device, pick_precision, private_seed, quiet_transformers
 from affectlab.models.embedding import Embeddings, EncoderCard, embed, list_encoders
 from affectlab.models.losses import Order, Ties, expected_cost_labels
+from affectlab.models.pretrained import load_image_processor
 from affectlab.models.processes import is_main_process
 from affectlab.models.runs import (
     META,
@@ -37,7 +38,6 @@ from affectlab.models.vision.backbone import (
     forward_images,
     freeze,
     load_backbone,
-    load_processor,
     preparing,
     side_of,
 )
@@ -173,7 +173,7 @@ def load_model(cls: type[_Model], folder: Path) -> _Model:
     else:
         place = str(folder.resolve())
         model.network = load_backbone(place, model.labels, complete=True)
-        model.processor = load_processor(place)
+        model.processor = load_image_processor(place)
     if (folder / _SEEN).is_file():
         seen = load_arrays(folder / _SEEN).get("fingerprints")
         if seen is None or seen.ndim != 1 or seen.dtype != np.uint64:
@@ -638,7 +638,7 @@ class VisionClassifier(HubModel):
             return Rows(found)
         change = None
         if learning:
-            self.processor = load_processor(self.backbone)
+            self.processor = load_image_processor(self.backbone)
             if training.augment != "none":
                 change = load_augmentation(training.augment)
         side = side_of(self.processor)

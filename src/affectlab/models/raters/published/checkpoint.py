@@ -476,7 +476,7 @@ def _seconds_heard(processor: Any) -> float:
     if isinstance(processor, transformers.WhisperFeatureExtractor):
         return float(processor.chunk_length)
     if isinstance(processor, transformers.ASTFeatureExtractor):
-        return processor.max_length / 100
+        return float(processor.max_length) / 100
     return float("inf")
 
 

@@ -15,7 +15,7 @@ __all__ = ["RENAMED", "has_speech_head", "speech_classifier"]
 
 RENAMED = {r"classifier\.output\.": "classifier.out_proj."}
 """Another name of the last layer in published weights, and ours."""
-_POOLED = {"mean": torch.mean, "sum": torch.sum, "max": torch.amax}
+_POOLED: dict[str, Any] = {"mean": torch.mean, "sum": torch.sum, "max": torch.amax}
 
 
 class _Head(nn.Module):

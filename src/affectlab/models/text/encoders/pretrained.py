@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,12 +17,10 @@ from affectlab.models.devices import quiet_transformers
 from affectlab.models.pretrained import (
     DATA_ONLY,
     LOADING_FAILS,
-    WEIGHTS_ONLY,
     check_place,
     label_names,
     load_pretrained,
     own_code,
-    unusable,
 )
 from affectlab.models.text.features import MASKS
 from affectlab.models.text.warnings import warn_of_truncated
@@ -38,6 +37,8 @@ __all__ = [
 
 _UNBOUNDED = 1_000_000
 """Lengths from here on stand for none in tokenizers."""
+_UNREAD = re.compile("pooler|decoder")
+"""Parts whose states nobody reads: a text is the mean of the states of its tokens."""
 _EXPECTED = "a text encoder"
 
 
@@ -123,11 +124,8 @@ def load_encoder(place: str) -> Any:
         When there is no such checkpoint, it is no encoder of text, or it needs code of its own.
     """
     check_place(place)
-    try:
-        with quiet_transformers():
-            return transformers.AutoModel.from_pretrained(place, **WEIGHTS_ONLY).eval()
-    except LOADING_FAILS as error:
-        raise unusable(place, error, _EXPECTED) from None
+    found = load_pretrained(transformers.AutoModel, place, _EXPECTED, may_lack=_UNREAD.search)
+    return found.network.eval()
 
 
 def _fit_vocabulary(network: Any, tokenizer: Any) -> None:
