@@ -227,3 +227,11 @@ def test_a_text_to_which_no_label_is_given(
     asked = ["rate", folder / "model", tmp_path / "one.txt", "--out", tmp_path / "one.csv"]
     found = Run(capsys).result(*asked)
     assert {row["share chosen"] for row in found["per_label"]} == {0}
+
+
+@pytest.mark.parametrize("model", ["model", "results.csv", "openai/gpt-x", "mse"])
+def test_labels_that_are_not_mapped_here_are_not_passed_over(run: Run, model: str) -> None:
+    Path("results.csv").write_text("stimulus,label,value\na,joy,1\n", encoding="utf-8")
+    done = run("rate", model, RATE[2], "--out", "r.csv", "--taxonomy", "ekman", code=2)
+    assert "--taxonomy" in done.err
+    assert done.err.count("\n") == 1

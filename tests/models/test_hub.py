@@ -10,12 +10,14 @@ from hashlib import sha1
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from affectlab import InputError
 from affectlab.models import rate
-from affectlab.models.runs import front_matter
+from affectlab.models.runs import HubModel, front_matter
 from affectlab.models.text import TextClassifier
 
 hub = pytest.importorskip("huggingface_hub")
@@ -169,6 +171,94 @@ def test_a_model_is_published_and_found(server: Hub, tmp_path: Path) -> None:
         TextClassifier.from_pretrained("me/nothing")
     folder = mine.save_pretrained(tmp_path / "mood")
     assert TextClassifier.from_pretrained(folder).labels == mine.labels
+
+
+def of_text(folder: Path) -> tuple[Any, Any]:
+    from tests.models.text.tiny import save_bert, texts_of
+
+    found = TextClassifier.make(
+        "transformer", taxonomy="ekman", encoder=save_bert(folder / "bert"), epochs=1, device="cpu"
+    )
+    found.fit(*texts_of(20))
+    return found, lambda model: model.predict_proba(["so happy", "in tears"])
+
+
+def of_linear_text(folder: Path) -> tuple[Any, Any]:
+    return model(), lambda model: model.predict_proba(["so happy", "in tears"])
+
+
+def of_pictures(folder: Path) -> tuple[Any, Any]:
+    from tests.models.embedding.checkpoints import pictures, save_checkpoint
+
+    from affectlab.models.vision import VisionClassifier
+
+    place = save_checkpoint("vit", folder / "vit")
+    given = pictures(6)
+    found = VisionClassifier("mikels", backbone=str(place))
+    found.fit(given, ["awe", "anger", "fear"] * 2, epochs=1)
+    return found, lambda model: model.predict_proba(given)
+
+
+def of_heads(folder: Path) -> tuple[Any, Any]:
+    from tests.models.heads.test_folder import data
+
+    from affectlab.models.heads import HeadBank, HeadShape, Stage
+
+    found = HeadBank.make(["joy", "fear"], shape=HeadShape((4,)))
+    found.fit(*data(40, 0), stage=Stage(epochs=1, learning_rate=1e-3, batch=16))
+    return found, lambda model: model.scores(data(9, 1)[0])
+
+
+def of_pairs(folder: Path) -> tuple[Any, Any]:
+    from tests.models.differences.drawn_pairs import planted
+
+    from affectlab.models.differences import ExpressionMetric
+
+    given = planted()
+    return ExpressionMetric("ridge").fit(*given), lambda model: model.distance.weights
+
+
+def of_preferences(folder: Path) -> tuple[Any, Any]:
+    from tests.models.preference_metric.test_logistic import features, planted
+
+    from affectlab.models.preference_metric import PreferenceMetric
+
+    given = features(*planted(4, 90))
+    return PreferenceMetric("mine").fit(given), lambda model: model.weights()["weight"].to_numpy()
+
+
+def of_texts_preferred(folder: Path) -> tuple[Any, Any]:
+    from tests.models.preference_metric.test_tuned_bart import QUICK, study
+    from tests.models.tiny_text_models import save_bart
+
+    from affectlab.models.preference_metric import TunedBartScore
+
+    bart, given = save_bart(folder / "bart", layers=1, width=16), study(20)
+    found = TunedBartScore(bart, **{**QUICK, "epochs": 1}).fit(given)
+    return found, lambda model: model.score(list(given.own), list(given.context))
+
+
+KINDS = {
+    "transformer": of_text,
+    "linear": of_linear_text,
+    "VisionClassifier": of_pictures,
+    "HeadBank": of_heads,
+    "ExpressionMetric": of_pairs,
+    "PreferenceMetric": of_preferences,
+    "TunedBartScore": of_texts_preferred,
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_kind_that_is_trained_goes_to_the_hub_and_back(
+    kind: str, server: Hub, tmp_path: Path
+) -> None:
+    mine, answers = KINDS[kind](tmp_path)
+    mine.push_to_hub("me/model", token="t")
+    theirs = type(mine).from_pretrained("me/model")
+    np.testing.assert_array_equal(answers(theirs), answers(mine))
+    kinds = {one.__name__ for one in HubModel.__subclasses__()} - {"TextClassifier"}
+    assert kinds <= KINDS.keys()
 
 
 def test_the_hub_reads_the_head_of_a_card(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import wave
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,16 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
+from safetensors.torch import load_file, save_file
 from tests.models.raters.checkpoints import (
     FER,
+    OF_IMAGES,
+    OF_SOUND,
+    OF_TEXT,
     TEXTS,
     save_image,
     save_sound,
+    save_speech,
     save_text,
     save_two_towers,
 )
@@ -25,6 +31,7 @@ from affectlab.models.devices import quiet_transformers
 from affectlab.models.pretrained import load_image_processor
 from affectlab.simulate import face_specs, save_faces
 
+torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 EMOTIONS = ("joy", "anger", "late train")
 
@@ -45,14 +52,17 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sounds")
     for name, pitch in (("low", 220), ("high", 880)):
-        time = np.arange(8_000) / 16_000
-        samples = (np.sin(2 * np.pi * pitch * time) * 20_000).astype("<i2")
-        with wave.open(str(folder / f"{name}.wav"), "wb") as file:
-            file.setnchannels(1)
-            file.setsampwidth(2)
-            file.setframerate(16_000)
-            file.writeframes(samples.tobytes())
+        save_tone(folder / f"{name}.wav", pitch)
     return folder
+
+
+def save_tone(path: Path, pitch: int, n: int = 8_000) -> None:
+    samples = (np.sin(2 * np.pi * pitch * np.arange(n) / 16_000) * 20_000).astype("<i2")
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+        file.writeframes(samples.tobytes())
 
 
 def table(ratings: Any) -> dict[str, dict[str, float]]:
@@ -61,6 +71,11 @@ def table(ratings: Any) -> dict[str, dict[str, float]]:
     for stimulus, label, value in rows:
         found.setdefault(stimulus, {})[label] = value
     return found
+
+
+def change(folder: Path, **settings: Any) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | settings))
 
 
 def same(found: dict[str, float], expected: list[dict[str, Any]], label: str = "label") -> None:
@@ -99,13 +114,48 @@ def test_entailment_looks_for_any_label(tmp_path: Path) -> None:
         assert table(found)[name] == pytest.approx(scores, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in OF_TEXT if kind not in ("Roberta", "Bert")])
+def test_kinds_of_encoders(tmp_path: Path, kind: str) -> None:
+    place = save_text(tmp_path / "model", FER, kind=kind)
+    found = table(rate(place, TEXTS))
+    for row, said in zip(
+        found.values(), pipeline("text-classification", place, top_k=None)(list(TEXTS)), strict=True
+    ):
+        same(row, said)
+
+
+def test_weights_in_shards(tmp_path: Path) -> None:
+    whole = save_text(tmp_path / "whole", FER)
+    network = transformers.AutoModelForSequenceClassification.from_pretrained(whole)
+    parts = Path(save_text(tmp_path / "parts", FER))
+    (parts / "model.safetensors").unlink()
+    network.save_pretrained(parts, max_shard_size="8KB")
+    assert len(list(parts.glob("model-*.safetensors"))) > 2
+    assert table(rate(str(parts), TEXTS)) == table(rate(whole, TEXTS))
+
+
+def test_a_classifier_of_a_class_that_transformers_lacks(tmp_path: Path) -> None:
+    place = save_text(tmp_path / "model", FER, kind="Bert")
+    expected = pipeline("text-classification", place, top_k=None, function_to_apply="sigmoid")
+    change(tmp_path / "model", architectures=["BertForMultiLabelClassification"])
+    found = table(rate(place, TEXTS))
+    for row, said in zip(found.values(), expected(list(TEXTS)), strict=True):
+        same(row, said)
+    # With a layer more than the class of transformers has, it would answer without that layer.
+    file = tmp_path / "model/model.safetensors"
+    save_file({**load_file(file), "between.weight": torch.zeros(2)}, file, {"format": "pt"})
+    with pytest.raises(InputError, match=r"between\.weight"):
+        rate(place, TEXTS)
+
+
 @pytest.mark.parametrize(
-    ("names", "problem"), [(FER, None), (("valence", "arousal"), "regression")]
+    ("names", "problem", "kind"),
+    [(FER, None, kind) for kind in OF_IMAGES] + [(("valence", "arousal"), "regression", "ViT")],
 )
 def test_pictures(
-    tmp_path: Path, pictures: Path, names: tuple[str, ...], problem: str | None
+    tmp_path: Path, pictures: Path, names: tuple[str, ...], problem: str | None, kind: str
 ) -> None:
-    place = save_image(tmp_path / "vit", names, problem)
+    place = save_image(tmp_path / "vit", names, problem, kind)
     found = table(rate(place, pictures, batch=3))
     shown = pipeline("image-classification", place, image_processor=load_image_processor(place))
     for path in sorted(pictures.glob("*.png")):
@@ -140,15 +190,75 @@ def test_two_towers_look_for_any_label(tmp_path: Path, pictures: Path, kind: str
         assert found[path.stem] == pytest.approx(expected, abs=1e-5)
 
 
-def test_sounds(tmp_path: Path, sounds: Path) -> None:
-    place = save_sound(tmp_path / "wav2vec2", FER)
+def samples_of(path: Path) -> Any:
+    with wave.open(str(path)) as file:
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32_768
+    return samples.astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", list(OF_SOUND))
+def test_sounds(tmp_path: Path, sounds: Path, kind: str) -> None:
+    place = save_sound(tmp_path / kind, FER, kind)
     found = table(rate(place, sounds))
     heard = pipeline("audio-classification", place)
     for path in sorted(sounds.glob("*.wav")):
-        with wave.open(str(path)) as file:
-            samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32_768
-        said = heard({"raw": samples.astype(np.float32), "sampling_rate": 16_000}, top_k=7)
+        said = heard({"raw": samples_of(path), "sampling_rate": 16_000}, top_k=7)
         same(found[path.stem], said)
+
+
+@pytest.mark.parametrize("kind", ["AST", "Whisper"])
+def test_a_sound_that_is_not_heard_to_the_end(tmp_path: Path, kind: str) -> None:
+    place = save_sound(tmp_path / kind, FER, kind)
+    (tmp_path / "long").mkdir()
+    save_tone(tmp_path / "long/long.wav", 440, 20_000)
+    with pytest.warns(UserWarning, match="1 sound was longer"):
+        rate(place, tmp_path / "long")
+
+
+@pytest.mark.parametrize(
+    ("kind", "last", "settings", "applied"),
+    [
+        ("Wav2Vec2", "out_proj", {"pooling_mode": "mean", "problem_type": None}, "softmax"),
+        # The settings name a class of transformers, whose head is another.
+        ("Wav2Vec2", "output", {"architectures": ["Wav2Vec2ForSequenceClassification"]}, "softmax"),
+        ("Hubert", "out_proj", {"pooling_mode": "max"}, "softmax"),
+        ("WavLM", "out_proj", {"pooling_mode": "sum", "problem_type": "regression"}, "none"),
+        ("Wav2Vec2", "out_proj", {"finetuning_task": "wav2vec2_reg"}, "none"),
+    ],
+)
+def test_speech_with_a_head_that_transformers_lacks(
+    tmp_path: Path, sounds: Path, kind: str, last: str, settings: dict[str, Any], applied: str
+) -> None:
+    names = ("arousal", "dominance", "valence")
+    place, head = save_speech(tmp_path / "model", names, last, kind, **settings)
+    ratings = rate(place, sounds)
+    assert str(ratings.scale) == ("interval" if applied == "none" else "interval 0 to 1")
+    with quiet_transformers():
+        network = transformers.AutoModel.from_pretrained(place).eval()
+        hear = transformers.AutoFeatureExtractor.from_pretrained(place)
+    pool = {"sum": torch.sum, "max": torch.amax}.get(settings.get("pooling_mode"), torch.mean)
+    for path in sorted(sounds.glob("*.wav")):
+        inputs = hear(samples_of(path), sampling_rate=16_000, return_tensors="pt")
+        with torch.no_grad():
+            pooled = pool(network(**inputs).last_hidden_state[0], dim=0)
+        dense = head["classifier.dense.weight"] @ pooled + head["classifier.dense.bias"]
+        logits = head[f"classifier.{last}.weight"] @ torch.tanh(dense)
+        logits += head[f"classifier.{last}.bias"]
+        values = logits.softmax(-1) if applied == "softmax" else logits
+        expected = dict(zip(names, values.tolist(), strict=True))
+        assert table(ratings)[path.stem] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"pooling_mode": "median"}, "median"), ({"num_hidden_layers": 3}, "lacks weights")],
+)
+def test_speech_that_cannot_be_heard(
+    tmp_path: Path, sounds: Path, settings: dict[str, Any], words: str
+) -> None:
+    place, _ = save_speech(tmp_path / "model", FER, **settings)
+    with pytest.raises(InputError, match=words):
+        rate(place, sounds)
 
 
 def test_text_to_text_writes_a_label(tmp_path: Path) -> None:
@@ -198,8 +308,6 @@ def test_a_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_little_memory_halves_the_batch(tmp_path: Path) -> None:
-    import torch
-
     from affectlab.models.raters.published.checkpoint import _Shrinking
 
     sizes: list[int] = []
@@ -219,7 +327,7 @@ def test_too_little_memory_halves_the_batch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "settings", "words"),
+    ("changes", "settings", "words"),
     [
         ({"id2label": {str(k): f"LABEL_{k}" for k in range(7)}}, {}, "does not name its 7 outputs"),
         ({}, {"labels": ["a", "b"]}, "7 outputs, and 2 labels"),
@@ -232,20 +340,15 @@ def test_too_little_memory_halves_the_batch(tmp_path: Path) -> None:
     ],
 )
 def test_refusals(
-    tmp_path: Path, change: dict[str, Any], settings: dict[str, Any], words: str
+    tmp_path: Path, changes: dict[str, Any], settings: dict[str, Any], words: str
 ) -> None:
-    import json
-
     place = save_text(tmp_path / "model", FER)
-    file = tmp_path / "model/config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    change(tmp_path / "model", **changes)
     with pytest.raises(InputError, match=words):
         rate(place, TEXTS, **settings)
 
 
 def test_a_missing_layer_is_refused(tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
     place = save_text(tmp_path / "model", FER)
     file = tmp_path / "model/model.safetensors"
     parts = {name: part for name, part in load_file(file).items() if "classifier" not in name}
@@ -255,9 +358,6 @@ def test_a_missing_layer_is_refused(tmp_path: Path) -> None:
 
 
 def test_pickled_weights_are_tensors_alone(tmp_path: Path) -> None:
-    import torch
-    from safetensors.torch import load_file
-
     place = save_text(tmp_path / "model", FER)
     expected = rate(place, TEXTS).to_frame()["value"].to_list()
     file = tmp_path / "model/model.safetensors"
@@ -270,17 +370,36 @@ def test_pickled_weights_are_tensors_alone(tmp_path: Path) -> None:
             return (Path.touch, (tmp_path / "ran",))
 
     torch.save({"classifier.weight": Evil()}, tmp_path / "model/pytorch_model.bin")
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError, match="pickle"):
         rate(place, TEXTS)
     assert not (tmp_path / "ran").exists()
 
 
+def other(folder: Path, name: str, content: dict[str, Any] | None = None) -> str:
+    folder.mkdir()
+    (folder / name).write_text(json.dumps(content or {}))
+    return str(folder)
+
+
+def test_what_is_no_whole_network_has_a_way_on(tmp_path: Path) -> None:
+    lora = {"base_model_name_or_path": "roberta-base", "task_type": "SEQ_CLS", "peft_type": "LORA"}
+    timm = {"architecture": "resnet18", "num_features": 512, "pretrained_cfg": {"num_classes": 7}}
+    quantised = Path(save_text(tmp_path / "both", FER))
+    (quantised / "model.safetensors").rename(quantised / "model.gguf")
+    for place, words in (
+        (str(quantised), "llama-server"),
+        (other(tmp_path / "lora", "adapter_config.json", lora), "roberta-base.*merge_and_unload"),
+        (other(tmp_path / "gguf", "emotion-q4.gguf"), "llama-server -m .*emotion-q4.gguf"),
+        (other(tmp_path / "file", "model.gguf") + "/model.gguf", "llama-server.*openai-api/"),
+        (other(tmp_path / "timm", "config.json", timm), "timm.*module:function"),
+    ):
+        with pytest.raises(InputError, match=words):
+            rate(place, TEXTS)
+
+
 @pytest.mark.parametrize("unit", [False, True])
 def test_a_sentence_encoder_with_a_head(tmp_path: Path, unit: bool) -> None:
-    import json
-
     import joblib
-    import torch
     from sklearn.linear_model import LogisticRegression
     from tests.models.text.tiny import save_bert
 

@@ -263,7 +263,7 @@ class TestFiles:
 
     def test_a_folder_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("x")
-        with pytest.raises(InputError, match="cannot be a folder"):
+        with pytest.raises(InputError, match="cannot be made"):
             rate(rater({}), pictures(tmp_path / "p", 50), path=tmp_path / "file")
 
 

@@ -64,6 +64,11 @@ def asked(monkeypatch):
     return prompts
 
 
+def checkpoint_in(folder):
+    """A fine-tuned model is a checkpoint; of a frozen encoder it lies inside."""
+    return folder / "encoder" if (folder / "encoder").is_dir() else folder
+
+
 def poison(encoder, mark):
     """Let a checkpoint ask for code of its own, wherever it can."""
     (encoder / "evil.py").write_text(EVIL.format(mark=str(mark)), encoding="utf-8")
@@ -90,7 +95,7 @@ def poison_tokenizer(encoder, mark):
 def test_code_of_a_model_folder_is_not_run(saved, tmp_path, asked, backend):
     folder = shutil.copytree(saved / backend, tmp_path / "model")
     mark = tmp_path / "ran"
-    poison(folder / "encoder", mark)
+    poison(checkpoint_in(folder), mark)
     with pytest.raises(InputError, match="needs code of its own, which is not run") as error:
         TextClassifier.load(folder)
     assert "\n" not in str(error.value)
@@ -146,7 +151,7 @@ def test_pickled_weights_are_not_opened(bert, tmp_path):
 @pytest.mark.parametrize("backend", ["transformer", "embedding"])
 def test_weights_that_are_none(saved, tmp_path, backend, content):
     folder = shutil.copytree(saved / backend, tmp_path / "model")
-    (folder / "encoder" / "model.safetensors").write_bytes(content)
+    (checkpoint_in(folder) / "model.safetensors").write_bytes(content)
     with pytest.raises(InputError, match=r"cannot be used .*; expected a text encoder"):
         TextClassifier.load(folder)
 
@@ -155,12 +160,12 @@ def test_weights_that_a_model_folder_lacks_are_not_made_up(saved, tmp_path):
     from safetensors.torch import load_file, save_file
 
     folder = shutil.copytree(saved / "transformer", tmp_path / "model")
-    file = folder / "encoder" / "model.safetensors"
+    file = checkpoint_in(folder) / "model.safetensors"
     held = load_file(file)
     cut = {name: part for name, part in held.items() if name != "classifier.bias"}
     for weights in (cut, held | {"classifier.weight": torch.zeros(5, 32)}):
         save_file(weights, file, metadata={"format": "pt"})
-        with pytest.raises(InputError, match=r"lacks weights.*classifier.*is not complete"):
+        with pytest.raises(InputError, match=r"lacks weights.*classifier"):
             TextClassifier.load(folder)
 
 

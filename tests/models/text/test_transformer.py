@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
+import yaml
 
 from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
+from affectlab.models.text.encoders.choice import ChoiceTextClassifier
 from affectlab.models.text.encoders.transformer import TransformerTextClassifier
 from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.warnings import TruncatedTextWarning
@@ -73,17 +75,59 @@ def test_saved_and_read_back(trained, tmp_path):
     texts = ["so happy [NAME]", "in tears", "the day"]
     np.testing.assert_array_equal(again.predict_proba(texts), trained.predict_proba(texts))
     assert again.settings() == trained.settings()
-    # transformers alone can load it, and knows the labels.
-    alone = transformers.AutoModelForSequenceClassification.from_pretrained(folder / "encoder")
-    assert list(alone.config.id2label.values()) == list(trained.plan.outputs)
 
 
-def test_levels_are_outputs(bert):
-    model = TransformerTextClassifier(encoder=bert, epochs=1, device="cpu")
-    model.fit(["so happy", "in tears"], ["joy", "sadness"])
-    n = len(load_taxonomy("goemotions")) + 7 + 4
-    assert model.problem.output.out_features == len(model.plan.outputs) == n
-    assert model.predict_proba(["so happy"], "sentiment").shape == (1, 4)
+def scores_of(folder, texts):
+    """Ask the pipeline of transformers, as somebody on the hub does, for each label in order."""
+    ask = transformers.pipeline("text-classification", model=str(folder), top_k=None)
+    order = ask.model.config.id2label.values()
+    rows = [{one["label"]: one["score"] for one in answer} for answer in ask(texts)]
+    assert all(row.keys() == set(order) for row in rows)
+    return tuple(order), np.array([[row[label] for label in order] for row in rows])
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_groups_are_outputs_of_ours_and_none_of_the_checkpoint(bert, tmp_path, kind):
+    place = bert if kind == "bert" else save_other(kind, tmp_path / kind, bert)
+    model = TransformerTextClassifier(encoder=place, epochs=4, learning_rate=5e-3, device="cpu")
+    model.fit(*texts_of(80), dev=texts_of(40, 1))
+    texts = texts_of(12, 2)[0]
+    n = len(load_taxonomy("goemotions"))
+    assert model.problem.output.out_features == len(model.plan.outputs) == n + 7 + 4
+    folder = model.save(tmp_path / "model")
+    # Ours: all outputs, to the bit, however often it is saved.
+    again = TextClassifier.load(TextClassifier.load(folder).save(tmp_path / "again"))
+    same(weights(again), weights(model))
+    for level in (None, "ekman", "sentiment"):
+        np.testing.assert_array_equal(
+            again.predict_proba(texts, level), model.predict_proba(texts, level)
+        )
+        parts = [one.explain("so happy", level).parts for one in (model, again)]
+        np.testing.assert_array_equal(*parts)
+    # Theirs: labels alone, with what makes decisions of their scores in the head of the card.
+    labels, scores = scores_of(folder, texts)
+    assert labels == model.labels
+    head = yaml.safe_load((folder / "README.md").read_text(encoding="utf-8").split("---")[1])
+    assert head["library_name"] == "transformers"
+    assert tuple(head["thresholds"]) == labels
+    calibrated = 1 / (1 + ((1 - scores) / scores) ** (1 / head["temperature"]))
+    np.testing.assert_allclose(calibrated, model.predict_proba(texts), atol=1e-5)
+    limits = np.array(list(head["thresholds"].values()))
+    sure = abs(calibrated - limits) > 1e-5
+    assert sure.mean() > 0.5
+    assert ((calibrated >= limits) == model.predict(texts))[sure].all()
+    (folder / "groups.safetensors").unlink()
+    with pytest.raises(InputError, match=r"groups\.safetensors"):
+        TextClassifier.load(folder)
+
+
+def test_one_label_of_all_shares_a_probability_in_the_checkpoint_too(bert, tmp_path):
+    model = ChoiceTextClassifier(encoder=bert, epochs=1, **SMALL).fit(*texts_of(40))
+    texts = ["so happy", "in tears", "the day"]
+    labels, scores = scores_of(model.save(tmp_path / "model"), texts)
+    assert labels == model.labels
+    np.testing.assert_allclose(scores.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(scores, model.predict_proba(texts), atol=1e-6)
 
 
 class Stop(Exception):

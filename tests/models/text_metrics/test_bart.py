@@ -219,7 +219,7 @@ def test_bad_settings(tiny_models: dict[str, str], tmp_path: Path) -> None:
     wider = config.replace('"decoder_layers": 2', '"decoder_layers": 3')
     assert wider != config
     (broken / "config.json").write_text(wider, encoding="utf-8")
-    with pytest.raises(InputError, match="lacks weights of the shape"):
+    with pytest.raises(InputError, match="lacks weights"):
         BartScore(broken)
 
 

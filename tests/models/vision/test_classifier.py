@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from PIL import Image
 from tests.models.embedding.checkpoints import save_checkpoint
 
@@ -102,6 +103,13 @@ def test_a_network_learns_what_pictures_show(vit: Path, tmp_path: Path) -> None:
     again = VisionClassifier.load(model.save(tmp_path / "model"))
     assert np.allclose(again.predict_proba(other), proba, atol=1e-6)
     assert again.labels == model.labels
+    # The folder is a checkpoint of transformers, which says the same.
+    ask = transformers.pipeline(
+        "image-classification", str(tmp_path / "model"), image_processor=model.processor
+    )
+    for image, row in zip(other, proba, strict=True):
+        said = {one["label"]: one["score"] for one in ask(image, top_k=len(model.labels))}
+        assert [said[label] for label in model.labels] == pytest.approx(row, abs=1e-6)
     for one, held in zip(again.history, model.history, strict=True):
         assert one == pytest.approx(held, nan_ok=True)
     ratings = again.rate({"one": other[0], "two": other[1]})
@@ -392,6 +400,7 @@ def test_settings_of_rates() -> None:
 WORKER = """
 import sys
 import torch
+import transformers
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
 from test_classifier import clouds, head

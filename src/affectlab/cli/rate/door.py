@@ -24,7 +24,7 @@ from affectlab.models import (
     rate as rate_stimuli,
     times_chosen,
 )
-from affectlab.models.raters import own_model
+from affectlab.models.raters import own_model, refuse_mapping
 from affectlab.models.vlm import AskSettings, Budget, is_provider
 from affectlab.ratings import (
     Ratings,
@@ -182,7 +182,7 @@ def rate(
         from affectlab.models.vlm import Retrying, VlmRater, read_examples
         from affectlab.protocols import load_protocol
 
-        _refuse(given, f"a provider's model ({model})")
+        _refuse(given, taxonomy, label_map, f"a provider's model ({model})")
         if (asking.get("style") == "multi-shot") != (examples is not None):
             raise InputError(
                 "style=multi-shot and examples=FILE go together; expected both or none"
@@ -209,12 +209,17 @@ def rate(
     own = {name: value for name, value in asking.items() if name in _OF_ALL}
     metrics = metrics_of(model, stimuli)
     if metrics:
-        _refuse(given, "a metric, whose settings stand behind its name (NAME,SETTING=VALUE)")
+        _refuse(
+            given,
+            taxonomy,
+            label_map,
+            "a metric, whose settings stand behind its name (NAME,SETTING=VALUE)",
+        )
         bad = {"on_bad": own["on_bad"]} if "on_bad" in own else {}
         rate_pairs(out, stimuli, metrics, to, {**pairs, **bad})
         return
     if Path(model).suffix in _FILES and Path(model).is_file():
-        _refuse(given, "a file of results")
+        _refuse(given, taxonomy, label_map, "a file of results")
         _take_results(out, Path(model), stimuli, to)
         return
     for name in _OPTIONS:
@@ -253,9 +258,11 @@ def _protocol_of(stimuli: Path) -> str:
     return "multilabel" if kind_of_stimuli(stimuli) == "text" else "intensity"
 
 
-def _refuse(given: dict[str, Any], what: str) -> None:
+def _refuse(given: dict[str, Any], taxonomy: object, label_map: object, what: str) -> None:
+    """Refuse what only models that are loaded here take."""
     if given:
         raise InputError(f"--set {next(iter(given))}: expected no such setting of {what}")
+    refuse_mapping(taxonomy, label_map, what)
 
 
 def _explain(model: Path, ratings: Ratings, n: int, level: str | None) -> list[Contributions]:

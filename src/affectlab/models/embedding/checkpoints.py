@@ -12,13 +12,11 @@ import transformers
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.devices import quiet_transformers
 from affectlab.models.embedding.encoder import Kind, noun
-from affectlab.models.pretrained import DATA_ONLY, LOADING_FAILS, WEIGHTS_ONLY, own_code, unusable
+from affectlab.models.pretrained import Loaded, lacks_weights, load_config, load_pretrained
 
 __all__ = [
     "Checkpoint",
-    "Loaded",
     "Tower",
     "check_complete",
     "checked_pooling",
@@ -50,15 +48,6 @@ class Checkpoint:
     """Architecture, as transformers calls it."""
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """The network of a tower."""
-
-    network: Any
-    lacking: tuple[str, ...]
-    """Weights that the checkpoint has not, which are random."""
-
-
 def read_checkpoint(place: str, kind: str) -> Checkpoint:
     """Read the settings of a checkpoint, and choose the tower.
 
@@ -72,11 +61,7 @@ def read_checkpoint(place: str, kind: str) -> Checkpoint:
     InputError
         When they cannot be read, or it has no such tower.
     """
-    try:
-        with quiet_transformers():
-            config = transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
-    except LOADING_FAILS as error:
-        raise own_code(place, error) or unusable(place, error, "a checkpoint") from None
+    config = load_config(place)
     kinds = _kinds(config)
     if not kinds:
         raise InputError(
@@ -117,24 +102,12 @@ def load_network(checkpoint: Checkpoint, dtype: torch.dtype, **changes: Any) -> 
     Raises
     ------
     InputError
-        When it cannot be loaded, or has weights of other shapes than its settings say.
+        When it cannot be loaded.
     """
-    place = checkpoint.place
     expected = f"an encoder of {noun(checkpoint.kind)}"
-    try:
-        with quiet_transformers():
-            network, found = _class_of(checkpoint).from_pretrained(
-                place, dtype=dtype, output_loading_info=True, **changes, **WEIGHTS_ONLY
-            )
-    except LOADING_FAILS as error:
-        raise unusable(place, error, expected) from None
-    wrong = [entry[0] if isinstance(entry, tuple) else entry for entry in found["mismatched_keys"]]
-    if wrong:
-        raise InputError(
-            f"checkpoint {place!r}: weight {min(wrong)} has another shape than its settings say; "
-            f"expected {expected} with its weights"
-        )
-    return Loaded(network, tuple(sorted(found["missing_keys"])))
+    # What may be missing is the matter of the towers: not all of them need a pooler.
+    whole = {"may_lack": lambda name: True, "dtype": dtype, **changes}  # noqa: ARG005
+    return load_pretrained(_class_of(checkpoint), checkpoint.place, expected, **whole)
 
 
 def _class_of(checkpoint: Checkpoint) -> Any:
@@ -165,10 +138,7 @@ def check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None
         and "decoder" not in name
     ]
     if needed:
-        raise InputError(
-            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
-            f"expected an encoder of {noun(checkpoint.kind)} with its weights"
-        )
+        raise lacks_weights(checkpoint.place, needed, f"an encoder of {noun(checkpoint.kind)}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from torch.nn.functional import normalize
 
 from affectlab.models.embedding.checkpoints import (
     Checkpoint,
-    Loaded,
     Tower,
     check_complete,
     checked_pooling,
@@ -19,6 +18,7 @@ from affectlab.models.embedding.checkpoints import (
 )
 from affectlab.models.embedding.encoder import digest
 from affectlab.models.embedding.sentence_modules import sentence_modules
+from affectlab.models.pretrained import Loaded
 from affectlab.models.text.encoders import (
     collate,
     context_of,

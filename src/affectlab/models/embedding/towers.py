@@ -17,7 +17,6 @@ from affectlab.core.errors import InputError
 from affectlab.models.devices import pick_device, pick_precision
 from affectlab.models.embedding.checkpoints import (
     Checkpoint,
-    Loaded,
     Tower,
     check_complete,
     checked_pooling,
@@ -25,7 +24,12 @@ from affectlab.models.embedding.checkpoints import (
 )
 from affectlab.models.embedding.encoder import Kind, digest
 from affectlab.models.embedding.settings import TowerSettings, TransformersSettings
-from affectlab.models.pretrained import LOADING_FAILS, first_sentence, load_image_processor
+from affectlab.models.pretrained import (
+    LOADING_FAILS,
+    Loaded,
+    first_sentence,
+    load_image_processor,
+)
 
 __all__ = [
     "TowerEncoder",

@@ -27,7 +27,7 @@ from affectlab.models.preference_metric.cross_validation import (
     fit_logistic,
 )
 from affectlab.models.preference_metric.data import PreferenceFeatures
-from affectlab.models.runs import META, read_meta, replacing, write_json
+from affectlab.models.runs import META, HubModel, read_meta, replacing, write_json
 
 __all__ = [
     "SCHEMA",
@@ -135,7 +135,7 @@ _KEYS = ("name", "metrics", "settings", "system", "mean", "sd", "weights", "inte
 CS = (0.01, 0.1, 1.0, 10.0)
 
 
-class PreferenceMetric:
+class PreferenceMetric(HubModel):
     """Weighs metrics so that what people accept scores above what they reject.
 
     Parameters

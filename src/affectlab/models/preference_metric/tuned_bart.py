@@ -31,7 +31,7 @@ from affectlab.models.preference_metric.bart_tuning import (
     tune,
 )
 from affectlab.models.preference_metric.data import PreferenceTexts
-from affectlab.models.runs import META, read_meta, replacing, write_json
+from affectlab.models.runs import META, HubModel, read_meta, replacing, write_json
 from affectlab.models.text_metrics import Writer
 
 __all__ = [
@@ -305,7 +305,7 @@ TUNED = "affectlab/tuned-bart-score/1"
 _KEYS = ("name", "settings", "seed", "system", "epoch", "n_pairs")
 
 
-class TunedBartScore:
+class TunedBartScore(HubModel):
     """BARTScore whose network was tuned so that texts that people chose are likelier.
 
     The score of a text is its mean log-probability per token after what it is about, the direction

@@ -7,6 +7,7 @@ adapter for another service is a subclass of :class:`ExpressionApi`, of which :f
 makes a rater.
 """
 
+from affectlab.models.raters.label_table import refuse_mapping as refuse_mapping
 from affectlab.models.raters.own import own_model as own_model
 from affectlab.models.raters.rate import rate
 from affectlab.models.raters.rater import Answer, Face, Rater

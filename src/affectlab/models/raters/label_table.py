@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from affectlab.core.errors import InputError, check_choices
-from affectlab.core.words import joined, shown
+from affectlab.core.words import joined, option, shown
 from affectlab.models.raters.rater import Rater
 from affectlab.ratings import Scale
 from affectlab.taxonomy import LabelMapping, Taxonomy, load_taxonomy, map_labels
 
-__all__ = ["LabelTable", "MappingGiven", "label_table"]
+__all__ = ["LabelTable", "MappingGiven", "label_table", "refuse_mapping"]
 
 MappingGiven: TypeAlias = str | Path | Mapping[str, str] | LabelMapping | None
 """A TOML file, labels of the rater and what they become, or a mapping from the rater's labels."""
@@ -86,9 +86,21 @@ mapping of your own (--label-map)
     return _known(rater, load_taxonomy(taxonomy), where)
 
 
-def _own(rater: Rater, name: str) -> Taxonomy:
-    """Give the labels of a rater as a taxonomy."""
-    return Taxonomy.from_labels(rater.labels, name=name)
+def refuse_mapping(taxonomy: object, mapping: object, what: str) -> None:
+    """Refuse a taxonomy or a mapping for a model whose answers have their labels already.
+
+    Raises
+    ------
+    InputError
+        When one is given.
+    """
+    for name, value in (("taxonomy", taxonomy), ("label_map", mapping)):
+        if value is not None:
+            raise InputError(
+                f"{option(name)}: the labels of {what} stay as they are; expected none, and labels "
+                "mapped where people are beside them: affectlab evaluate alignment PEOPLE --models "
+                "OUT --label-map sad=sadness"
+            )
 
 
 def _of_mapping_given(mapping: LabelMapping, rater: Rater) -> LabelTable:
@@ -111,8 +123,9 @@ def _of_file(rater: Rater, taxonomy: str | Path | Taxonomy | None, path: Path) -
             "are mapped"
         )
     # A taxonomy may not be named as a rater is; the file's check is done on what it says.
-    own = _own(rater, file.source)
-    return _of_mapping(map_labels(own, target, path=path), f"file {path.name}")
+    own = Taxonomy.from_labels(rater.labels, name=file.source)
+    mapping = map_labels(own, target, path=path)
+    return _sorted(mapping.target, mapping.targets, mapping.reasons, f"file {path.name}")
 
 
 def _of_names(
@@ -122,10 +135,6 @@ def _of_names(
     targets = {label: taxonomy.name_of(mapping[label]) for label in mapping}
     left = {label: "not in the mapping given" for label in rater.labels if label not in targets}
     return _sorted(taxonomy, targets, left, "a mapping given")
-
-
-def _of_mapping(mapping: LabelMapping, by: str) -> LabelTable:
-    return _sorted(mapping.target, mapping.targets, mapping.reasons, by)
 
 
 def _known(rater: Rater, taxonomy: Taxonomy, where: str) -> LabelTable:

@@ -17,7 +17,12 @@ from affectlab.core.types import Count
 from affectlab.core.words import plural
 from affectlab.models.ask import in_flight_sentence
 from affectlab.models.outcomes import again_outcomes
-from affectlab.models.raters.label_table import LabelTable, MappingGiven, label_table
+from affectlab.models.raters.label_table import (
+    LabelTable,
+    MappingGiven,
+    label_table,
+    refuse_mapping,
+)
 from affectlab.models.raters.own import own_model, rate_own
 from affectlab.models.raters.rater import Rater, Rates
 from affectlab.models.raters.registry import load_rater
@@ -148,6 +153,7 @@ def rate(
     """
     own = own_model(model) if isinstance(model, str) else None
     if own is not None:
+        refuse_mapping(taxonomy, label_map, "a model that affectlab has trained")
         ratings, told = rate_own(
             own,
             stimuli,
@@ -164,7 +170,7 @@ def rate(
         loaded = replace(loaded, name=rater)
     # Where only the answers tell which labels there are, they are mapped when all have come.
     table = label_table(loaded, taxonomy, label_map) if loaded.labels else None
-    place = None if path is None else _made(Path(path))
+    place = None if path is None else Path(path)
     given, notes = find_stimuli(stimuli, loaded.takes, set_aside=on_bad == "set_aside")
     run = ask_about(
         given,
@@ -225,14 +231,6 @@ def _warn(run: RaterRun, rater: Rater, path: str | Path | None, notes: Sequence[
         )
     for note in (*notes, *(rater.notes() if rater.notes is not None else ())):
         warnings.warn(note, RaterNote, stacklevel=3)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be a folder: {error.strerror or error}") from None
-    return folder
 
 
 def as_ratings(run: RaterRun, rater: Rater, table: LabelTable) -> Ratings:

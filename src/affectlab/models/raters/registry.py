@@ -16,6 +16,9 @@ from affectlab.models.raters.rater import Rater, Rates
 
 __all__ = ["list_raters", "load_rater"]
 
+_OF_CHECKPOINTS = ("config.json", "adapter_config.json", "*.gguf")
+"""Files of checkpoints; without the first, what has to be done first is said."""
+
 
 def list_raters() -> tuple[str, ...]:
     """Names that :func:`load_rater` knows, affectlab's own first.
@@ -77,6 +80,8 @@ def _of_place(model: str, settings: Mapping[str, Any], looks_for: Sequence[str])
     path = Path(model)
     if path.is_dir():
         return _of_folder(path, settings, looks_for)
+    if path.suffix == ".gguf" and path.is_file():
+        return _of_checkpoint(model, settings, looks_for)
     if path.suffix in (".skops", *PICKLES):
         if not path.is_file():
             raise InputError(f"{shown(path)}: there is no such file")
@@ -93,7 +98,7 @@ def _of_folder(folder: Path, settings: Mapping[str, Any], looks_for: Sequence[st
         from affectlab.models.raters.published.sentences import sentence_rater
 
         return call_with(sentence_rater, {**settings, "place": str(folder)}, f"folder {folder}")
-    if (folder / "config.json").is_file():
+    if any(next(folder.glob(name), None) for name in _OF_CHECKPOINTS):
         return _of_checkpoint(str(folder), settings, looks_for)
     raise InputError(
         f"{shown(folder)} holds no model; expected a config.json of transformers, weights of heads "

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from PIL import Image
 
@@ -19,7 +19,7 @@ from affectlab.core.remote.services import without_key
 from affectlab.core.words import shown
 from affectlab.evaluation import Response, classify_outcome
 from affectlab.models.ask import Reply, fetch, is_path, seconds_to_wait
-from affectlab.models.raters.rater import Answer, Face, Judged, Notes, Rater, Spoken
+from affectlab.models.raters.rater import Answer, Face, Judged, Notes, Rater, Spoken, largest
 
 if TYPE_CHECKING:
     import httpx
@@ -250,9 +250,6 @@ def api_rater(
 
     service = Service(api, transport, user_key)
 
-    def ask(picture: Image.Image, notes: Notes) -> Judged:
-        return service.ask(picture, notes)
-
     def rate_all(pictures: Sequence[Image.Image]) -> list[Judged]:
         try:
             return [service.ask(picture, Notes()) for picture in pictures]
@@ -270,7 +267,7 @@ def api_rater(
         complete=api.complete,
         others=api.others,
         spoken=api.spoken,
-        ask=ask,
+        ask=service.ask,
         finish=service.close,
         stop=service.stop,
         concurrency=concurrency,
@@ -288,29 +285,10 @@ _GONE = frozenset({404, 410})
 _SAID = 200
 
 
-class _Way(Protocol):
-    """How to ask; see :func:`affectlab.models.raters.api_rater`."""
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def retries(self) -> int: ...
-    @property
-    def pause(self) -> float: ...
-    @property
-    def timeout(self) -> float: ...
-    @property
-    def longest(self) -> float: ...
-    @property
-    def per_second(self) -> float | None: ...
-    @property
-    def wait(self) -> Callable[[float], None] | None: ...
-
-
 class Service:
     """One service, asked about one picture after the other, from any number of threads."""
 
-    def __init__(self, api: ExpressionApi, way: _Way, key: Callable[[], str]) -> None:
+    def __init__(self, api: ExpressionApi, way: _Transport, key: Callable[[], str]) -> None:
         self._api = api
         self._way = way
         self._find_key = key
@@ -497,21 +475,15 @@ class Service:
                 f"{type(problem).__name__}: {problem}", _SAID
             )
             return Answer("schema_invalid", problem=told, retries=retries)
-        if isinstance(read, Answer) or not retries or isinstance(read, ApiRequest):
+        if not retries or isinstance(read, Answer | ApiRequest):
             return read
-        return _with_retries(read, retries)
+        # A list of faces cannot hold how often it was asked for.
+        faces = list(read)
+        if not faces:
+            return Answer("empty", faces=0, problem="no face found", retries=retries)
+        return Answer("ok", largest(faces).scores, len(faces), retries=retries)
 
     def _said(self, reply: Reply) -> str:
         """The beginning of what a server replied; the key goes before that is cut."""
         text = without_key(reply.content.decode(errors="replace"), self._key)
         return shown(" ".join(text.split()), _SAID) or reply.problem or reply.reason
-
-
-def _with_retries(faces: Any, retries: int) -> Answer:
-    """Say of faces how often it was asked again, which a list cannot hold."""
-    from affectlab.models.raters.rater import largest
-
-    found = list(faces)
-    if not found:
-        return Answer("empty", faces=0, problem="no face found", retries=retries)
-    return Answer("ok", largest(found).scores, len(found), retries=retries)

@@ -18,14 +18,11 @@ from transformers.modeling_outputs import BaseModelOutput
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural, shown
-from affectlab.models.devices import quiet_transformers
 from affectlab.models.pretrained import (
-    DATA_ONLY,
-    LOADING_FAILS,
-    WEIGHTS_ONLY,
     check_place,
+    load_config,
     load_image_processor,
-    unusable,
+    load_pretrained,
 )
 from affectlab.models.reactions.decoding import Decoding
 from affectlab.models.reactions.items import key_of
@@ -89,11 +86,9 @@ def load_checkpoint(
         When there is no such checkpoint, or it cannot be used for this.
     """
     check_place(place)
-    network, missing = _network(place, text_only, precision)
-    if missing:
-        raise InputError(
-            f"checkpoint {place!r} lacks weights ({min(missing)}); expected {_EXPECTED}"
-        )
+    network = load_pretrained(
+        _class_of(place, text_only), place, _EXPECTED, dtype=DTYPES[precision]
+    ).network
     multimodal = network.config.model_type == _BLIP2
     writer = network.language_model if multimodal else network
     if not writer.config.is_encoder_decoder:
@@ -122,27 +117,16 @@ def load_checkpoint(
     )
 
 
-def _network(place: str, text_only: bool, precision: str) -> tuple[Any, Any]:
-    try:
-        with quiet_transformers():
-            config = transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
-            if config.model_type == _BLIP2:
-                kind: Any = transformers.Blip2ForConditionalGeneration
-            elif text_only:
-                kind = transformers.AutoModelForSeq2SeqLM
-            else:
-                raise InputError(
-                    f"checkpoint {place!r} is {config.model_type}, which reads no images; expected "
-                    f"{_EXPECTED} (--text-only)"
-                )
-            network, found = kind.from_pretrained(
-                place, output_loading_info=True, dtype=DTYPES[precision], **WEIGHTS_ONLY
-            )
-    except InputError:
-        raise
-    except LOADING_FAILS as error:
-        raise unusable(place, error, _EXPECTED) from None
-    return network, found["missing_keys"]
+def _class_of(place: str, text_only: bool) -> Any:
+    config = load_config(place, _EXPECTED)
+    if config.model_type == _BLIP2:
+        return transformers.Blip2ForConditionalGeneration
+    if text_only:
+        return transformers.AutoModelForSeq2SeqLM
+    raise InputError(
+        f"checkpoint {place!r} is {config.model_type}, which reads no images; expected "
+        f"{_EXPECTED} (--text-only)"
+    )
 
 
 def _fingerprint(network: nn.Module, tokenizer: Any, images: Any) -> str:

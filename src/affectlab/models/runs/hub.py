@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -16,7 +17,14 @@ __all__ = ["HubModel", "front_matter", "hub_folder"]
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
-def front_matter(task: str, tags: Sequence[str] = (), datasets: Sequence[str] = ()) -> str:
+def front_matter(
+    task: str,
+    tags: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    *,
+    library: str = "affectlab",
+    more: Mapping[str, Any] | None = None,
+) -> str:
     """Give the head of a card, which the hub reads: task, library and tags, as YAML.
 
     The licence is left to whoever publishes: it is that of the data and of what was trained on.
@@ -25,6 +33,10 @@ def front_matter(task: str, tags: Sequence[str] = (), datasets: Sequence[str] = 
     ----------
     task
         Task of the hub, such as ``"text-classification"``.
+    library
+        What can load the folder.
+    more
+        Further entries, such as thresholds, for those who read the card by program.
 
     Examples
     --------
@@ -38,10 +50,12 @@ def front_matter(task: str, tags: Sequence[str] = (), datasets: Sequence[str] = 
     - goemotions
     ---
     """
-    lines = ["---", "library_name: affectlab", f"pipeline_tag: {task}", "tags:"]
+    lines = ["---", f"library_name: {library}", f"pipeline_tag: {task}", "tags:"]
     lines += [f"- {_plain(tag)}" for tag in dict.fromkeys(("affectlab", "emotion", *tags))]
     if datasets:
         lines += ["datasets:", *(f"- {_plain(name)}" for name in datasets)]
+    # JSON is YAML.
+    lines += [f"{_plain(name)}: {json.dumps(value)}" for name, value in (more or {}).items()]
     return "\n".join([*lines, "---"])
 
 

@@ -38,7 +38,7 @@ Model = TypeVar("Model", bound=TextModel)
 _SCHEMA = "affectlab/text-model/1"
 _KEYS = ("backend", "taxonomy", "labels", "settings", "levels")
 _SEEN = "seen.npz"
-_STALE = ("thresholds*.toml", _SEEN)
+_STALE = ("thresholds*.toml", _SEEN, "config.json", "*.safetensors")
 """Files that not every model has."""
 
 
@@ -183,7 +183,12 @@ def card_text(model: TextModel, folder: str = "DIR") -> str:
     """Give the model card as Markdown."""
     said = model_card(model)
     parts = [
-        front_matter("text-classification", [model.taxonomy.name]),
+        front_matter(
+            "text-classification",
+            [model.taxonomy.name],
+            library=model.library,
+            more=_decision(model),
+        ),
         f"# {model.name}",
         said["Model"],
         "## Data",
@@ -194,6 +199,7 @@ def card_text(model: TextModel, folder: str = "DIR") -> str:
         *_results(model),
         "## Use",
         f"```sh\naffectlab rate {folder} FILE --out ratings.parquet\n```",
+        *([_in_transformers(folder)] if model.library == "transformers" else []),
         said["Answers"],
         f"**Intended use**: {_small(said['Intended use'])}",
         f"**Not for**: {_small(said['Not for'])}",
@@ -205,6 +211,28 @@ def card_text(model: TextModel, folder: str = "DIR") -> str:
         "```text\n" + "\n".join(f"{key} = {value}" for key, value in _settings(model)) + "\n```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _decision(model: TextModel) -> dict[str, Any]:
+    """Say for programs how probabilities of the labels follow from scores, and what is chosen."""
+    scaling, rule = model.scalings.get(""), model.decisions.get("")
+    found: dict[str, Any] = {}
+    if scaling is not None and scaling.kind == "temperature":
+        found["temperature"] = scaling.temperature
+    if rule is not None and rule.thresholds:
+        found["thresholds"] = dict(zip(rule.labels, rule.thresholds, strict=True))
+    return found
+
+
+def _in_transformers(folder: str) -> str:
+    return (
+        "Without affectlab, the folder is a checkpoint of transformers whose outputs are the "
+        "labels:\n\n```python\nfrom transformers import pipeline\n\n"
+        f'read = pipeline("text-classification", "{folder}", top_k=None)\n```\n\n'
+        "Where the head of this card has a `temperature` t, a score p of the pipeline stands for "
+        "the probability 1 / (1 + ((1 - p) / p) ** (1 / t)). A label is chosen from its entry in "
+        "`thresholds` on."
+    )
 
 
 def model_card(model: TextModel) -> dict[str, str]:

@@ -28,6 +28,8 @@ class TextModel(ABC):
 
     backend: ClassVar[str]
     """Name of the back end."""
+    library: ClassVar[str] = "affectlab"
+    """What can load its folder."""
     shares_training: ClassVar[bool] = False
     """Whether several processes can train one model together; then each has to call `save`."""
 

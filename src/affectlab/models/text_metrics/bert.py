@@ -17,7 +17,9 @@ from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.devices import pick_device
 from affectlab.models.embedding import load_network, read_checkpoint
-from affectlab.models.pretrained import check_place
+from affectlab.models.pretrained import (
+    lacks_weights,
+)
 from affectlab.models.text.encoders import (
     collate,
     context_of,
@@ -284,16 +286,12 @@ class BertScore:
         self.model, self.direction, self.references = str(model), direction, references
         self.device, self.batch_size = pick_device(device), batch_size
         self.precision, dtype = pick_dtype(precision, self.device)
-        check_place(self.model)
         checkpoint = read_checkpoint(self.model, "text")
         self.tokenizer = load_tokenizer(self.model)
         loaded = load_network(checkpoint, dtype)
         lacking = [name for name in loaded.lacking if "pooler" not in name]
         if lacking:
-            raise InputError(
-                f"checkpoint {self.model!r} lacks weights ({lacking[0]}, {len(lacking)} in all); "
-                "expected an encoder of texts with its weights"
-            )
+            raise lacks_weights(self.model, lacking, "an encoder of texts")
         whole = loaded.network
         if getattr(checkpoint.config, "is_encoder_decoder", False):
             whole = whole.get_encoder()

@@ -10,11 +10,13 @@ import numpy as np
 import torch
 import transformers
 
-from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Ints
 from affectlab.core.words import shown
-from affectlab.models.devices import pick_precision, quiet_transformers
-from affectlab.models.pretrained import LOADING_FAILS, WEIGHTS_ONLY, check_place, unusable
+from affectlab.models.devices import pick_precision
+from affectlab.models.pretrained import (
+    check_place,
+    load_pretrained,
+)
 
 __all__ = [
     "DTYPES",
@@ -67,22 +69,14 @@ def load_seq2seq(place: str, dtype: torch.dtype) -> Any:
         When there is no such checkpoint, it is of another kind, lacks weights, has pickled ones
         alone, or needs code of its own.
     """
-    expected = "an encoder with a decoder, such as BART,"
     check_place(place)
-    try:
-        with quiet_transformers():
-            network, found = transformers.AutoModelForSeq2SeqLM.from_pretrained(
-                place, dtype=dtype, output_loading_info=True, **WEIGHTS_ONLY
-            )
-    except LOADING_FAILS as error:
-        raise unusable(place, error, expected) from None
-    wrong = [entry[0] if isinstance(entry, tuple) else entry for entry in found["mismatched_keys"]]
-    lacking = [name for name in found["missing_keys"] if not name.endswith(_HARMLESS)]
-    if lacking or wrong:
-        raise InputError(
-            f"checkpoint {place!r} lacks weights of the shape that its settings say "
-            f"({min([*lacking, *wrong])}); expected {expected} with its weights"
-        )
+    network = load_pretrained(
+        transformers.AutoModelForSeq2SeqLM,
+        place,
+        "an encoder with a decoder, such as BART,",
+        may_lack=lambda name: name.endswith(_HARMLESS),
+        dtype=dtype,
+    ).network
     return network.eval().requires_grad_(False)
 
 

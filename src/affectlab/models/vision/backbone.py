@@ -11,13 +11,10 @@ from PIL import Image
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError
-from affectlab.models.devices import quiet_transformers
 from affectlab.models.pretrained import (
-    LOADING_FAILS,
-    WEIGHTS_ONLY,
     check_place,
-    load_image_processor,
-    unusable,
+    label_names,
+    load_pretrained,
 )
 
 __all__ = [
@@ -26,7 +23,6 @@ __all__ = [
     "forward_images",
     "freeze",
     "load_backbone",
-    "load_processor",
     "preparing",
     "side_of",
 ]
@@ -116,43 +112,14 @@ def load_backbone(place: str, labels: Sequence[str], *, complete: bool = False) 
         code of its own.
     """
     check_place(place)
-    names = dict(enumerate(labels))
-    try:
-        with quiet_transformers():
-            kind: Any = transformers.AutoModelForImageClassification
-            network, found = kind.from_pretrained(
-                place,
-                output_loading_info=True,
-                num_labels=len(labels),
-                id2label=names,
-                label2id={name: number for number, name in names.items()},
-                problem_type="single_label_classification",
-                ignore_mismatched_sizes=True,
-                **WEIGHTS_ONLY,
-            )
-    except LOADING_FAILS as error:
-        raise unusable(place, error, "a network that classifies images") from None
-    lacking = [*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]
-    if not complete:
-        lacking = [name for name in lacking if name.partition(".")[0] not in _LAST]
-    if lacking:
-        raise InputError(
-            f"checkpoint {place!r} lacks weights ({min(lacking)}, {len(lacking)} in all); expected "
-            "a network for images with its weights"
-        )
-    return network
-
-
-def load_processor(place: str) -> Any:
-    """Load how images are prepared; by Pillow, whose pixels are the same everywhere.
-
-    Raises
-    ------
-    InputError
-        When there is no such checkpoint, or it does not say.
-    """
-    check_place(place)
-    return load_image_processor(place)
+    return load_pretrained(
+        transformers.AutoModelForImageClassification,
+        place,
+        "a network that classifies images",
+        may_lack=lambda name: not complete and name.partition(".")[0] in _LAST,
+        **label_names(labels),
+        problem_type="single_label_classification",
+    ).network
 
 
 def freeze(network: nn.Module) -> None:

@@ -18,6 +18,7 @@ from affectlab.models.augment import load_augmentation
 from affectlab.models.devices import pick_device, pick_precision, private_seed, quiet_transformers
 from affectlab.models.embedding import Embeddings, EncoderCard, embed, list_encoders
 from affectlab.models.losses import Order, Ties, expected_cost_labels
+from affectlab.models.pretrained import load_image_processor
 from affectlab.models.processes import is_main_process
 from affectlab.models.runs import (
     META,
@@ -37,7 +38,6 @@ from affectlab.models.vision.backbone import (
     forward_images,
     freeze,
     load_backbone,
-    load_processor,
     preparing,
     side_of,
 )
@@ -73,7 +73,6 @@ __all__ = [
 
 
 _SCHEMA = "affectlab/vision-model/1"
-_NETWORK_FOLDER = "network"
 _HEAD_FILE = "head.safetensors"
 _SEEN = "seen.npz"
 _KEYS = (
@@ -111,13 +110,13 @@ def save_model(model: VisionClassifier, folder: Path) -> Path:
         "best_epoch": model.best_epoch,
     }
     try:
-        with replacing(folder, (_HEAD_FILE, _SEEN)) as place:
+        with replacing(folder, ("*.safetensors", "config.json", _SEEN)) as place:
             if model.on_embeddings:
                 save_weights(model.network, place / _HEAD_FILE)
             else:
                 with quiet_transformers():
-                    model.network.save_pretrained(place / _NETWORK_FOLDER)
-                    model.processor.save_pretrained(place / _NETWORK_FOLDER)
+                    model.network.save_pretrained(place)
+                    model.processor.save_pretrained(place)
             if model.seen.size:
                 save_arrays(place / _SEEN, {"fingerprints": model.seen})
             (place / "README.md").write_text(_card(model), encoding="utf-8", newline="\n")
@@ -142,7 +141,11 @@ def _card(model: VisionClassifier) -> str:
         else "It was judged on no image beside training.\n"
     )
     return (
-        front_matter("image-classification", [model.taxonomy.name])
+        front_matter(
+            "image-classification",
+            [model.taxonomy.name],
+            library="affectlab" if model.on_embeddings else "transformers",
+        )
         + f"\n\n# {model.name}\n\nChooses one of {len(model.labels)} emotions for an image: "
         f"{', '.join(model.labels)}.\n\nBackbone: {model.backbone}. Learned with: {how}. Epoch "
         f"{model.best_epoch} of {len(model.history)} was kept. {on_dev}\n"
@@ -168,9 +171,9 @@ def load_model(cls: type[_Model], folder: Path) -> _Model:
     if model.on_embeddings:
         load_weights(model.network, folder / _HEAD_FILE)
     else:
-        place = str((folder / _NETWORK_FOLDER).resolve())
+        place = str(folder.resolve())
         model.network = load_backbone(place, model.labels, complete=True)
-        model.processor = load_processor(place)
+        model.processor = load_image_processor(place)
     if (folder / _SEEN).is_file():
         seen = load_arrays(folder / _SEEN).get("fingerprints")
         if seen is None or seen.ndim != 1 or seen.dtype != np.uint64:
@@ -635,7 +638,7 @@ class VisionClassifier(HubModel):
             return Rows(found)
         change = None
         if learning:
-            self.processor = load_processor(self.backbone)
+            self.processor = load_image_processor(self.backbone)
             if training.augment != "none":
                 change = load_augmentation(training.augment)
         side = side_of(self.processor)

@@ -40,6 +40,7 @@ from affectlab.models.runs import (
     META,
     HubModel,
     file_hash,
+    front_matter,
     load_arrays,
     read_json,
     read_meta,
@@ -611,6 +612,8 @@ def _card(metric: ExpressionMetric) -> str:
     """Say in words what lies in the folder."""
     distance = metric.distance
     lines = [
+        front_matter("image-feature-extraction"),
+        "",
         f"# {metric.name}",
         "",
         "A metric of how different people find two expressions, from 0 (identical) to 100, as "

@@ -10,12 +10,13 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 
 from affectlab.core.errors import InputError
 from affectlab.models.devices import quiet_transformers
-from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower
+from affectlab.models.embedding.checkpoints import Checkpoint, Tower
 from affectlab.models.embedding.published.architectures import build_network
 from affectlab.models.embedding.published.layouts import Preparation, find_layout
 from affectlab.models.embedding.published.state_dicts import read_state_dict
 from affectlab.models.embedding.settings import PublishedSettings
 from affectlab.models.embedding.towers import TowerEncoder, tower_encoder, tower_of_images
+from affectlab.models.pretrained import Loaded
 from affectlab.models.runs import replacing
 
 __all__ = ["convert_weights", "published_encoder"]
@@ -50,7 +51,7 @@ def published_encoder(file: Path, called: str, chosen: PublishedSettings) -> Tow
         checkpoint = Checkpoint(str(file), "image", network.config, kind)
         processor = processor_of(layout.preparation, network.config)
         return tower_of_images(
-            checkpoint, Loaded(network.to(dtype), ()), processor, chosen.pooling, told
+            checkpoint, Loaded(network.to(dtype)), processor, chosen.pooling, told
         )
 
     return tower_encoder(f"{layout.name}:{file}", make, chosen)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Literal, TypeAlias, get_args
 
 import torch
@@ -23,10 +22,17 @@ from affectlab.models.embedding import is_out_of_memory, let_go
 from affectlab.models.pretrained import (
     DATA_ONLY,
     LOADING_FAILS,
-    check_place,
+    Loaded,
+    lacks_weights,
+    load_config,
     load_image_processor,
-    own_code,
+    load_pretrained,
     unusable,
+)
+from affectlab.models.raters.published.speech import (
+    RENAMED,
+    has_speech_head,
+    speech_classifier,
 )
 from affectlab.models.raters.rater import Answer, Judged, Rater, Rates, Takes
 from affectlab.models.raters.sounds import Sound
@@ -38,8 +44,7 @@ __all__ = ["checkpoint_rater", "task_of_checkpoint"]
 Activation: TypeAlias = Literal["softmax", "sigmoid", "none"]
 Task: TypeAlias = Literal["text", "image", "sound", "image and labels", "text to text"]
 
-# Pickles with anything but tensors are refused by torch; code of a checkpoint is never run.
-_LOADING: dict[str, Any] = {**DATA_ONLY, "weights_only": True}
+_STRANGERS = re.compile(r"For\w*Classification$|^EmotionModel$")
 _UNNAMED = re.compile(r"LABEL_\d+", re.IGNORECASE)
 _CLASSES: dict[Task, tuple[str, str]] = {
     "text": (
@@ -113,11 +118,10 @@ def checkpoint_rater(
         When it cannot be loaded, lacks weights, is of another kind, or does not say what its
         outputs mean.
     """
-    check_place(place)
-    config = _config(place)
+    config = load_config(place)
     task = task_of_checkpoint(place, config)
     there = pick_device(device)
-    network = _network(place, task).to(there).eval()
+    network = _network(place, config, task).to(there).eval()
     model = _Model(place, config, network, there, pick_precision(precision, there))
     if not labels and _scores_any_label(task, config):
         labels = looks_for
@@ -154,10 +158,11 @@ def task_of_checkpoint(place: str, config: Any) -> Task:
     InputError
         When no rater can be made of it; the sentence says what can be done.
     """
-    named = (getattr(config, "architectures", None) or [""])[0]
+    named = _architecture(config)
     for task, (mapping, _) in _CLASSES.items():
-        listed = getattr(modeling_auto, mapping).values()
-        if any(named in ((one,) if isinstance(one, str) else one) for one in listed):
+        listed = getattr(modeling_auto, mapping)
+        known = (one for entry in listed.values() for one in ([entry], entry)[type(entry) is tuple])
+        if named in known or (_is_strangers(named) and config.model_type in listed):
             return task
     what = f"checkpoint {place!r} ({named or config.model_type})"
     if named.endswith(("ForCausalLM", "ForConditionalGeneration", "ForImageTextToText")):
@@ -171,34 +176,50 @@ def task_of_checkpoint(place: str, config: Any) -> Task:
     )
 
 
-def _config(place: str) -> Any:
-    try:
-        with quiet_transformers():
-            return transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
-    except LOADING_FAILS as error:
-        raise own_code(place, error) or unusable(place, error, "a checkpoint") from None
+def _architecture(config: Any) -> str:
+    return str((getattr(config, "architectures", None) or [""])[0])
 
 
-def _network(place: str, task: Task) -> Any:
-    """Load all weights; a layer that the checkpoint lacks would answer at random."""
-    loader = getattr(transformers, _CLASSES[task][1])
-    try:
-        with quiet_transformers():
-            network, found = loader.from_pretrained(
-                place, dtype=torch.float32, output_loading_info=True, **_LOADING
-            )
-    except (*LOADING_FAILS, UnpicklingError) as error:
-        raise own_code(place, error) or InputError(
-            f"checkpoint {place!r} cannot be used ({' '.join(str(error).split())[:160]}); expected "
-            "its weights as safetensors, or as tensors alone"
-        ) from None
-    lacking = [*found["missing_keys"], *(one[0] for one in found["mismatched_keys"])]
-    if lacking:
+def _is_strangers(named: str) -> bool:
+    """Whether a classifier was trained in a class that transformers does not have."""
+    return bool(_STRANGERS.search(named)) and not hasattr(transformers, named)
+
+
+def _network(place: str, config: Any, task: Task) -> Any:
+    """Load all weights, none left over where the class of the checkpoint is not known."""
+    expected = f"a classifier of {_TAKES[task]}s" if task != "text to text" else "its network"
+
+    def load(kind: Any, **more: Any) -> Loaded:
+        options = {"dtype": torch.float32, "use_safetensors": None, "weights_only": True, **more}
+        return load_pretrained(kind, place, expected, **options)
+
+    def load_speech() -> Loaded:
+        return load(speech_classifier(config), may_lack=_is_for_training, key_mapping=RENAMED)
+
+    strange = _is_strangers(_architecture(config))
+    if strange and task == "sound":
+        found = load_speech()
+    else:
+        kind = getattr(transformers, _CLASSES[task][1])
+        found = load(kind, may_lack=lambda name: task == "sound")  # noqa: ARG005
+        # Some have the head of another class than their settings name.
+        if has_speech_head(found.unused):
+            found = load_speech()
+    if lacking := [name for name in found.lacking if not _is_for_training(name)]:
+        raise lacks_weights(place, lacking, expected)
+    left_over = [name for name in found.unused if not name.endswith("position_ids")]
+    if strange and left_over:
         raise InputError(
-            f"checkpoint {place!r} lacks weights ({min(lacking)}, {len(lacking)} in all), and "
-            "would answer at random; expected all that its settings name"
+            f"checkpoint {place!r} ({_architecture(config)}) has layers that transformers does not "
+            f"know ({left_over[0]}, {len(left_over)} in all); expected a function of yours that "
+            "computes them: affectlab rate module:function STIMULI --out FILE"
         )
-    return network
+    return found.network
+
+
+def _is_for_training(name: str) -> bool:
+    """Whether a weight is what hides parts of a sound, which nothing does when it is rated."""
+    return name.endswith("masked_spec_embed")
 
 
 def _version(place: str, config: Any) -> str:
@@ -298,6 +319,11 @@ def _activation(model: _Model, chosen: Activation | None) -> Activation:
     problem = getattr(model.config, "problem_type", None)
     if problem in known:
         return known[problem]
+    # Classes outside transformers say so by their name, or by the task of their script.
+    if "multilabel" in _architecture(model.config).casefold():
+        return "sigmoid"
+    if str(getattr(model.config, "finetuning_task", "")).endswith("_reg"):
+        return "none"
     if model.config.num_labels > 1:
         return "softmax"
     raise InputError(
@@ -430,12 +456,28 @@ def _of_sound(model: _Model, **given: Any) -> _Outputs:
     except LOADING_FAILS as error:
         raise unusable(model.place, error, "preprocessor_config.json") from None
     rate = int(processor.sampling_rate)
+    limit = _seconds_heard(processor)
+    cut: list[float] = []
 
     def prepare(sounds: Sequence[Sound]) -> dict[str, Any]:
+        cut.extend(sound.seconds for sound in sounds if sound.seconds > limit)
         samples = [sound.at(rate) for sound in sounds]
         return dict(processor(samples, sampling_rate=rate, return_tensors="pt"))
 
-    return _classifier(model, prepare, **given)
+    def notes() -> tuple[str, ...]:
+        said = plural(len(cut), "sound was", "sounds were")
+        return (f"{said} longer than {limit:g} seconds, and heard to there",) if cut else ()
+
+    return _classifier(model, prepare, notes=notes, **given)
+
+
+def _seconds_heard(processor: Any) -> float:
+    """Give the length that a sound is cut to: that of Whisper's window, or of AST's frames."""
+    if isinstance(processor, transformers.WhisperFeatureExtractor):
+        return float(processor.chunk_length)
+    if isinstance(processor, transformers.ASTFeatureExtractor):
+        return float(processor.max_length) / 100
+    return float("inf")
 
 
 def _without(noun: str, given: Mapping[str, Any], *names: str) -> None:

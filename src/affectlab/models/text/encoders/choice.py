@@ -72,6 +72,7 @@ class ChoiceTextClassifier(_Choosing, TransformerTextClassifier):
     """
 
     backend: ClassVar[str] = "choice"
+    problem_type: ClassVar[str] = "single_label_classification"
 
     def _problem(self, network: Any) -> Problem:
         return self._choosing(super()._problem(network))

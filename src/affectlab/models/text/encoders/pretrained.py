@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +17,10 @@ from affectlab.models.devices import quiet_transformers
 from affectlab.models.pretrained import (
     DATA_ONLY,
     LOADING_FAILS,
-    WEIGHTS_ONLY,
     check_place,
+    label_names,
+    load_pretrained,
     own_code,
-    unusable,
 )
 from affectlab.models.text.features import MASKS
 from affectlab.models.text.warnings import warn_of_truncated
@@ -36,6 +37,8 @@ __all__ = [
 
 _UNBOUNDED = 1_000_000
 """Lengths from here on stand for none in tokenizers."""
+_UNREAD = re.compile("pooler|decoder")
+"""Parts whose states nobody reads: a text is the mean of the states of its tokens."""
 _EXPECTED = "a text encoder"
 
 
@@ -73,7 +76,12 @@ def load_tokenizer(place: str, *, masks: bool = False) -> Any:
 
 
 def load_classifier(
-    place: str, outputs: Sequence[str], tokenizer: Any = None, *, complete: bool = False
+    place: str,
+    outputs: Sequence[str],
+    tokenizer: Any = None,
+    *,
+    problem_type: str = "multi_label_classification",
+    complete: bool = False,
 ) -> Any:
     """Load a checkpoint with a dense layer for these outputs on top.
 
@@ -81,6 +89,8 @@ def load_classifier(
     ----------
     tokenizer
         Its words, where some were added to those of the checkpoint.
+    problem_type
+        What transformers is told of the outputs.
     complete
         The checkpoint has this layer; otherwise its weights are random where it has none.
 
@@ -91,28 +101,15 @@ def load_classifier(
         code of its own.
     """
     check_place(place)
-    names = dict(enumerate(outputs))
-    try:
-        with quiet_transformers():
-            network, found = transformers.AutoModelForSequenceClassification.from_pretrained(
-                place,
-                output_loading_info=True,
-                num_labels=len(outputs),
-                id2label=names,
-                label2id={name: number for number, name in names.items()},
-                problem_type="multi_label_classification",
-                ignore_mismatched_sizes=True,
-                **WEIGHTS_ONLY,
-            )
-            _fit_vocabulary(network, tokenizer)
-    except LOADING_FAILS as error:
-        raise unusable(place, error, _EXPECTED) from None
-    lacking = [*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]
-    if complete and lacking:
-        raise InputError(
-            f"checkpoint {place!r} lacks weights of the shape that its settings say "
-            f"({min(lacking)}); the model folder is not complete"
-        )
+    network = load_pretrained(
+        transformers.AutoModelForSequenceClassification,
+        place,
+        _EXPECTED,
+        may_lack=lambda name: not complete,  # noqa: ARG005
+        **label_names(outputs),
+        problem_type=problem_type,
+    ).network
+    _fit_vocabulary(network, tokenizer)
     if tokenizer is not None and network.config.pad_token_id is None:
         network.config.pad_token_id = tokenizer.pad_token_id
     return network
@@ -127,11 +124,8 @@ def load_encoder(place: str) -> Any:
         When there is no such checkpoint, it is no encoder of text, or it needs code of its own.
     """
     check_place(place)
-    try:
-        with quiet_transformers():
-            return transformers.AutoModel.from_pretrained(place, **WEIGHTS_ONLY).eval()
-    except LOADING_FAILS as error:
-        raise unusable(place, error, _EXPECTED) from None
+    found = load_pretrained(transformers.AutoModel, place, _EXPECTED, may_lack=_UNREAD.search)
+    return found.network.eval()
 
 
 def _fit_vocabulary(network: Any, tokenizer: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.models.devices import quiet_transformers
+from affectlab.models.pretrained import label_names
 from affectlab.models.text.encoders.pretrained import (
     context_of,
     encode,
@@ -24,7 +26,13 @@ from affectlab.models.text.explanations import Contributions
 from affectlab.models.text.features import MASKS
 from affectlab.models.text.labels import check_texts
 from affectlab.models.text.model import Report
-from affectlab.models.text.networks import NetworkTextClassifier, Problem, output_layer
+from affectlab.models.text.networks import (
+    NetworkTextClassifier,
+    Problem,
+    load_weights,
+    output_layer,
+    save_weights,
+)
 from affectlab.models.text.settings import Training
 
 __all__ = [
@@ -33,14 +41,16 @@ __all__ = [
     "explain_gradients",
 ]
 
-_FOLDER = "encoder"
+_GROUPS = "groups.safetensors"
+"""Weights of the outputs for groups, which users of the checkpoint know nothing of."""
 
 
 class TransformerTextClassifier(NetworkTextClassifier):
     """A pretrained encoder with a dense layer on top, all of it trained.
 
     ``[NAME]`` and ``[RELIGION]``, which hide people in GoEmotions, are added as tokens. The model
-    folder holds a checkpoint that transformers can load by itself (``encoder/``).
+    folder is a checkpoint that transformers can load by itself, whose outputs are the labels; those
+    for groups lie beside it (``groups.safetensors``).
 
     Parameters
     ----------
@@ -59,6 +69,9 @@ class TransformerTextClassifier(NetworkTextClassifier):
     """
 
     backend: ClassVar[str] = "transformer"
+    library: ClassVar[str] = "transformers"
+    problem_type: ClassVar[str] = "multi_label_classification"
+    """What a checkpoint says that its outputs are."""
     defaults: ClassVar[Training] = Training()
 
     def __init__(
@@ -91,7 +104,9 @@ class TransformerTextClassifier(NetworkTextClassifier):
         if self._made_from is not None:
             network = self._made_from()
         else:
-            network = load_classifier(self.encoder, self.plan.outputs, self.tokenizer)
+            network = load_classifier(
+                self.encoder, self.plan.outputs, self.tokenizer, problem_type=self.problem_type
+            )
         return self._problem(network)
 
     def _problem(self, network: Any) -> Problem:
@@ -155,19 +170,54 @@ class TransformerTextClassifier(NetworkTextClassifier):
         return fingerprint_of_tokenizer(self.tokenizer)
 
     def _save_network(self, folder: Path) -> None:
-        network: Any = self._ready().network
+        """Write a checkpoint whose outputs are the labels, and those for groups beside it."""
+        problem = self._ready()
+        network: Any = problem.network
+        k = len(self.labels)
+        last = next(name for name, part in network.named_modules() if part is problem.output)
+        state = network.state_dict()
+        rows = {name: state[name] for name in state if name.rpartition(".")[0] == last}
+        labels_alone = {**state, **{name: part[:k].clone() for name, part in rows.items()}}
         with quiet_transformers():
-            network.save_pretrained(folder / _FOLDER)
-            self.tokenizer.save_pretrained(folder / _FOLDER)
+            network.save_pretrained(folder, state_dict=labels_alone)
+            config = deepcopy(network.config)
+            config.update(label_names(self.labels))
+            config.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
+        if k < problem.output.out_features:
+            groups = _like(problem.output, problem.output.out_features - k)
+            groups.load_state_dict({name.rpartition(".")[2]: p[k:] for name, p in rows.items()})
+            save_weights(groups, folder / _GROUPS)
 
     def _load_network(self, folder: Path) -> None:
-        place = folder / _FOLDER
-        if not place.is_dir():
-            raise InputError(f"{place}: no such folder; the model folder is not complete")
-        self.tokenizer = load_tokenizer(str(place))
-        network = load_classifier(str(place), self.plan.outputs, self.tokenizer, complete=True)
+        place = str(folder.resolve())
+        self.tokenizer = load_tokenizer(place)
+        network = load_classifier(
+            place, self.labels, self.tokenizer, problem_type=self.problem_type, complete=True
+        )
+        n_groups = len(self.plan.outputs) - len(self.labels)
+        labels = output_layer(network, len(self.labels))
+        if n_groups and labels is not None:
+            groups = _like(labels, n_groups)
+            load_weights(groups, folder / _GROUPS)
+            both = _like(labels, len(self.plan.outputs))
+            own, beside = labels.state_dict(), groups.state_dict()
+            both.load_state_dict({name: torch.cat([own[name], beside[name]]) for name in own})
+            _put(network, labels, both)
         network.eval()
         self.problem = self._problem(network)
+
+
+def _like(layer: nn.Linear, n_outputs: int) -> nn.Linear:
+    """Make a dense layer on the same inputs, with other outputs."""
+    return nn.Linear(layer.in_features, n_outputs, bias=layer.bias is not None)
+
+
+def _put(network: nn.Module, old: nn.Module, new: nn.Module) -> None:
+    """Put a layer in the place of another."""
+    name = next(name for name, part in network.named_modules() if part is old)
+    parent, _, own = name.rpartition(".")
+    setattr(network.get_submodule(parent), own, new)
 
 
 def collate(encoded: Sequence[Ints], padding: int) -> dict[str, Tensor]:
@@ -188,15 +238,11 @@ def _forward(network: nn.Module, inputs: dict[str, Tensor]) -> Tensor:
 
 def _of_config(config: Any, outputs: Sequence[str]) -> Any:
     """Make an untrained network of the same shape with other outputs."""
-    from copy import deepcopy
-
     from transformers import AutoModelForSequenceClassification
 
     make: Any = AutoModelForSequenceClassification
     own = deepcopy(config)
-    own.num_labels = len(outputs)
-    own.id2label = dict(enumerate(outputs))
-    own.label2id = {name: number for number, name in enumerate(outputs)}
+    own.update(label_names(outputs))
     return make.from_config(own, trust_remote_code=False)
 
 
@@ -217,14 +263,13 @@ def explain_gradients(
     (ids,) = encode(tokenizer, [text], limit)
     given = torch.from_numpy(ids).to(device)[None]
     k = len(labels)
-    places = range(*part.indices(network.config.num_labels))
     network.eval()
     # One copy of the text per label, so that one pass back finds the gradients of all logits.
     vectors = network.get_input_embeddings()(given).detach().repeat(k, 1, 1).requires_grad_(True)
     mask = torch.ones(vectors.shape[:2], dtype=torch.long, device=device)
     with torch.enable_grad():
         logits = network(inputs_embeds=vectors, attention_mask=mask).logits
-        own = logits[torch.arange(k), torch.tensor(list(places))]
+        own = logits[torch.arange(k), torch.arange(part.start, part.stop)]
         (gradient,) = torch.autograd.grad(own.sum(), vectors)
     moved = (gradient * vectors).sum(dim=-1).double().detach().cpu().numpy()
     tokens, owner = _words(text, ids, tokenizer, limit)

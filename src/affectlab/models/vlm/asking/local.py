@@ -32,9 +32,9 @@ from affectlab.models.images import load_image
 from affectlab.models.pretrained import (
     DATA_ONLY,
     LOADING_FAILS,
-    WEIGHTS_ONLY,
-    check_place,
+    load_config,
     load_image_processor,
+    load_pretrained,
     own_code,
     unusable,
 )
@@ -75,23 +75,14 @@ class LocalModel(ModelAPI):
         dtype: str = "auto",
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        check_place(model_name)
         self._lock = threading.Lock()
-        try:
-            with quiet_transformers():
-                settings = transformers.AutoConfig.from_pretrained(model_name, **DATA_ONLY)
-                loader = writes_texts(settings)
-                if loader is None:
-                    raise InputError(f"checkpoint {model_name!r} writes no texts")
-                network = getattr(transformers, loader).from_pretrained(
-                    model_name, dtype=dtype, **WEIGHTS_ONLY
-                )
-        except LOADING_FAILS as error:
-            if isinstance(error, InputError):
-                raise
-            raise own_code(model_name, error) or unusable(
-                model_name, error, "a model that writes texts"
-            ) from None
+        settings = load_config(model_name)
+        loader = writes_texts(settings)
+        if loader is None:
+            raise InputError(f"checkpoint {model_name!r} writes no texts")
+        network = load_pretrained(
+            getattr(transformers, loader), model_name, "a model that writes texts", dtype=dtype
+        ).network
         self._sees = loader == "AutoModelForImageTextToText"
         self._device = pick_device(device)
         self._network = network.to(self._device).eval()
