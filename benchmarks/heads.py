@@ -78,7 +78,7 @@ def _train_ours(name: Name, precision: Precision) -> Callable[[Bank], _Trained]:
     def ours(bank: Bank) -> _Trained:
         from affectlab.models.heads.fit import train_stage
         from affectlab.models.heads.shape import SHAPES
-        from affectlab.models.heads.training.stacked import predict_heads
+        from affectlab.models.heads.training.stack import predict_heads
         from affectlab.models.heads.training.stage import Stage
 
         weights = _weights(bank, name)
@@ -148,7 +148,7 @@ def check_training(_: Bank, mine: _Trained, peer: _Trained) -> str:
 
 def _score_ours(name: Name, precision: Precision) -> Callable[[Bank], NDArray[np.float32]]:
     def ours(bank: Bank) -> NDArray[np.float32]:
-        from affectlab.models.heads.training.stacked import predict_heads
+        from affectlab.models.heads.training.stack import predict_heads
 
         weights = _made(bank, name, "ours")
         return predict_heads(weights, bank.embeddings, device="cpu", precision=precision)

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from affectlab.core.errors import InputError
 from affectlab.models.heads.shape import HeadShape
-from affectlab.models.heads.training.stacked import predict_heads
+from affectlab.models.heads.training.stack import predict_heads
 from affectlab.models.heads.weights import StackedWeights, layers_of, padded_size
 
 SHAPE = HeadShape((7, 5))

@@ -107,8 +107,6 @@ class StageResult:
     """Heads that had nothing to learn from, and why."""
     device: str
     precision: str
-    stacked: bool
-    """Whether all heads were trained as one stack, or one at a time."""
 
 
 def embeddings_of(X: ArrayLike, width: int) -> NDArray[Any]:
