@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from benchmarks.heads import module_of
 from numpy.typing import NDArray
 from torch import nn
 
@@ -64,7 +65,7 @@ def plain_head(
     bf16: bool,
 ) -> tuple[nn.Sequential, list[float], list[float]]:
     """Train a head as anyone would: modules, autograd, torch's Adam; give both losses by epoch."""
-    linear = [part for part in weights.sequential(place) if isinstance(part, nn.Linear)]
+    linear = [part for part in module_of(weights, place) if isinstance(part, nn.Linear)]
     hidden = [Masked() for _ in linear[:-1]]
     parts: list[nn.Module] = []
     for k, layer in enumerate(linear):

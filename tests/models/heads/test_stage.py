@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from benchmarks.heads import module_of
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -190,7 +191,7 @@ def test_weights_in_bf16_do_not_learn_at_this_rate() -> None:
     """Weights stay in float32 for a reason: updates of 5e-5 round away in bf16."""
     stage = Stage(epochs=25, batch=32, precision="bf16")
     found = train_stage(weights(1), X, Y[:, :1], ROWS[:1], stage, device="cpu")
-    pure = weights(1).sequential(0).bfloat16()
+    pure = module_of(weights(1), 0).bfloat16()
     before = pure[0].weight.detach().clone()
     optimiser = torch.optim.Adam(pure.parameters(), lr=5e-5)
     x, y = torch.from_numpy(X).bfloat16(), torch.from_numpy(Y[:, :1]).bfloat16()
@@ -203,7 +204,7 @@ def test_weights_in_bf16_do_not_learn_at_this_rate() -> None:
             nn.functional.mse_loss(pure(x[rows]), y[rows]).backward()
             optimiser.step()
     with torch.no_grad():
-        untrained = weights(1).sequential(0)(torch.from_numpy(X)[validation])
+        untrained = module_of(weights(1), 0)(torch.from_numpy(X)[validation])
         start = float(((untrained - y[validation].float()) ** 2).mean())
         end = float(((pure(x[validation]).float() - y[validation].float()) ** 2).mean())
     large = before.abs() > 0.05

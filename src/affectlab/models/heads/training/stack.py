@@ -149,7 +149,7 @@ def stack_scores(
     x
         Embeddings, shape (heads, rows, width).
     kept
-        Of :func:`dropout_mask`, for the units of all hidden layers; None: nothing is left out.
+        1 for units of all hidden layers that are kept, else 0, side by side; None: all are kept.
     dropout
         Share that is left out: what is kept counts for it.
     """
@@ -405,7 +405,9 @@ class Stack:
         ]
         half = len(layers) // 2
         units = sum(self.weights.sizes[1:-1])
-        kept = dropout_mask(keys, x.shape[1], units, dropout) if dropout and units else None
+        kept = None
+        if dropout and units:
+            kept = dropout_mask(keys, x.shape[1], units, dropout).to(x.dtype)
         said = stack_scores(layers[:half], layers[half:], x, kept, dropout)
         errors = ((said - targets) * there).square()
         gradients = torch.autograd.grad((errors.sum(dim=1) / there.sum(dim=1)).sum(), layers)
