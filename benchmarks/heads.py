@@ -95,6 +95,7 @@ def module_of(weights: Any, head: int, dropout: float = 0.0) -> Any:
 def _train_ours(name: Name, precision: Precision) -> Callable[[Bank], _Trained]:
     def ours(bank: Bank) -> _Trained:
         from affectlab.models.heads.fit import train_stage
+        from affectlab.models.heads.sampling import HeadRows
         from affectlab.models.heads.shape import SHAPES
         from affectlab.models.heads.training.stack import predict_heads
         from affectlab.models.heads.training.stage import Stage
@@ -107,7 +108,8 @@ def _train_ours(name: Name, precision: Precision) -> Callable[[Bank], _Trained]:
             dropout=SHAPES[name].dropout,
             precision=precision,
         )
-        rows = [(bank.train, bank.validation)] * weights.n_heads
+        n = len(bank.ratings)
+        rows = [HeadRows(bank.train, bank.validation, n, (n,))] * weights.n_heads
         found = train_stage(weights, bank.embeddings, bank.ratings, rows, stage, device="cpu")
         kept = bank.validation
         before = predict_heads(weights, bank.embeddings[kept], device="cpu", precision="fp32")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,7 @@ def test_interrupted_on_two_threads(tmp_path: Path) -> None:
 
 _KILLED = """
 import os, signal, sys
+from dataclasses import replace
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.models.heads import test_resume as here
@@ -154,7 +156,7 @@ def test_states_of_another_run(tmp_path: Path) -> None:
     moved[0, 0] += 1
     rated = Y.copy()
     rated[ROWS[0].train[0], 0] = 7 - rated[ROWS[0].train[0], 0]
-    fewer = [(ROWS[0].train[1:], ROWS[0].validation), *ROWS[1:]]
+    fewer = [replace(ROWS[0], train=ROWS[0].train[1:]), *ROWS[1:]]
     for other in (
         {"X": moved},
         {"Y": rated},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,9 +32,9 @@ X, Y = planted()
 ROWS = rows_of(Y)
 # Heads with different numbers of batches, of different sizes.
 UNEQUAL = [
-    (ROWS[0].train[:70], ROWS[0].validation[:5]),
+    replace(ROWS[0], train=ROWS[0].train[:70], validation=ROWS[0].validation[:5]),
     ROWS[1],
-    (ROWS[2].train[:201], ROWS[2].validation),
+    replace(ROWS[2], train=ROWS[2].train[:201]),
 ]
 
 

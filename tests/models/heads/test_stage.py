@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -120,7 +121,7 @@ def test_what_was_not_rated_has_no_part() -> None:
     ratings = Y.copy()
     unseen = np.setdiff1d(np.arange(400), np.concatenate([ROWS[0].train, ROWS[0].validation]))
     assert not unseen.size
-    rows = [(ROWS[0].train[:200], ROWS[0].validation)]
+    rows = [replace(ROWS[0], train=ROWS[0].train[:200])]
     ratings[ROWS[0].train[200:], 0] = np.nan
     found, other = (
         train_stage(weights(1), X, given[:, :1], rows, settings(), device="cpu")
@@ -227,37 +228,18 @@ def test_training_that_runs_away() -> None:
         )
 
 
-def test_inputs_that_do_not_fit() -> None:
-    t, v = ROWS[0]
-    one = Y[:, :1]
-    missing, off, broken = one.copy(), one.copy(), X.copy()
-    missing[t[3]] = np.nan
-    off[t[3]] = 9
-    broken[t[3], 2] = np.inf
-    for embeddings, ratings, rows, said in (
-        (X[:, :5], one, [(t, v)], r"shape \(400, 5\); expected \(n, 12\)"),
-        (X.astype(int), one, [(t, v)], "type int64"),
-        (X, Y, [(t, v)], r"ratings of shape \(400, 3\); expected \(400, 1\)"),
-        (X, one[:9], [(t, v)], r"ratings of shape \(9, 1\)"),
-        (X, one, [(t, v)] * 2, "rows for 2 heads; expected them for 1"),
-        (X, one, [([], v)], "no training rows"),
-        (X, one, [(t, [])], "no validation rows"),
-        (X, one, [(t.astype(float), v)], "no training rows"),
-        (X, one, [([0, 400], v)], "training rows 0 to 400; expected 0 to 399"),
-        (X, one, [([-1, 4], v)], "training rows -1 to 4"),
-        (X, one, [([4, 4], v)], "a row is twice"),
-        (X, one, [(t, t[:2])], rf"row {t[0]} is for training and for validation"),
-        (X, missing, [(t, v)], rf"training row {t[3]} is not rated"),
-        (X, off, [(t, v)], r"head 0: value 9 is off the scale"),
-        (broken, one, [(t, v)], rf"row {t[3]}: a number is not finite"),
+def test_embeddings_that_do_not_fit() -> None:
+    broken = X.copy()
+    broken[ROWS[0].train[3], 2] = np.inf
+    for embeddings, said in (
+        (X[:, :5], "X has 5 numbers per row; the heads take 12"),
+        (broken, rf"row {ROWS[0].train[3]}: a number is not finite"),
     ):
         with pytest.raises(InputError, match=said):
-            train_stage(weights(1), embeddings, ratings, rows, settings())
+            train_stage(weights(1), embeddings, Y[:, :1], ROWS[:1], settings())
 
 
-def test_seed_and_device_that_do_not_fit() -> None:
-    with pytest.raises(InputError, match="seed -1"):
-        train_stage(weights(), X, Y, ROWS, settings(), device="cpu", seed=-1)
+def test_a_device_that_is_not_there() -> None:
     with pytest.raises(InputError, match="device"):
         train_stage(weights(), X, Y, ROWS, settings(), device="tpu")
 

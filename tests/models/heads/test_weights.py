@@ -121,10 +121,9 @@ def test_heads_that_are_not_there() -> None:
 @pytest.mark.parametrize(
     ("X", "said"),
     [
-        (np.zeros((3, 5)), r"shape \(3, 5\); expected \(n, 6\)"),
+        (np.zeros((3, 5)), "5 numbers per row; the heads take 6"),
         (np.zeros(6), "expected"),
         (np.zeros((0, 6)), r"shape \(0, 6\)"),
-        (np.zeros((3, 6), dtype=int), "type int64"),
         (np.array([[0.0] * 6, [np.inf] + [0.0] * 5]), "row 1: a number is not finite"),
         (np.array([[0.0] * 6, [np.nan] + [0.0] * 5]), "row 1: a number is not finite"),
     ],

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.types import Bools, Floats
+from affectlab.core.words import joined
 from affectlab.models.devices import pick_device
 from affectlab.models.heads.heads import Heads
 from affectlab.models.heads.rows import Rows, marks_of, rows_of
@@ -23,14 +23,13 @@ from affectlab.models.heads.sampling import (
     HeadRows,
     Tied,
     balanced_rows,
-    check_ratings,
     settle_ties,
     targets_of,
 )
 from affectlab.models.heads.targets import Aggregate, check_targets, only_yes_no
 from affectlab.models.heads.training.progress import HeadPart, States, fingerprint_of_rows
 from affectlab.models.heads.training.stack import Plan, head_precision, train_heads
-from affectlab.models.heads.training.stage import Report, Stage, StageResult, embeddings_of
+from affectlab.models.heads.training.stage import Report, Stage, StageResult
 from affectlab.models.heads.weights import StackedWeights
 from affectlab.models.training import fingerprint_of
 
@@ -258,7 +257,7 @@ def train_stage(
     weights: StackedWeights,
     X: ArrayLike,
     Y: ArrayLike,
-    rows: Sequence[Any],
+    rows: Sequence[HeadRows],
     stage: Stage,
     *,
     device: str = "auto",
@@ -286,8 +285,7 @@ def train_stage(
     Y
         Ratings on 0 to 7, shape (n, heads); nan where not rated.
     rows
-        Per head its training rows and its validation rows, as :func:`balanced_rows` gives them; a
-        head with a ``problem`` is not trained.
+        Of every head, as :func:`balanced_rows` gives them; one with a ``problem`` is not trained.
     device
         ``cpu``, ``cuda``, ``mps``, or ``auto``: the fastest that is there.
     keep_start
@@ -306,8 +304,8 @@ def train_stage(
     Raises
     ------
     InputError
-        When shapes do not fit, a number is not finite or off the scale, a row has no rating or is
-        in both parts, the checkpoint belongs to another run, or training diverges.
+        When embeddings do not fit or are not finite, the checkpoint belongs to another run, or
+        training diverges.
 
     Examples
     --------
@@ -323,52 +321,26 @@ def train_stage(
     >>> max(found.best_loss) < 0.5
     True
     """
-    embeddings = embeddings_of(X, weights.width)
-    ratings = np.asarray(Y)
-    if ratings.shape != (len(embeddings), weights.n_heads):
-        raise InputError(
-            f"ratings of shape {ratings.shape}; expected ({len(embeddings)}, {weights.n_heads}): a "
-            "row per embedding and a column per head"
-        )
-    if len(rows) != weights.n_heads:
-        raise InputError(
-            f"rows for {plural(len(rows), 'head')}; expected them for {weights.n_heads}"
-        )
-    if seed < 0:
-        raise InputError(f"seed {seed}; expected 0 or more")
-    keep = [keep_start] * weights.n_heads if isinstance(keep_start, bool) else list(keep_start)
-    if len(keep) != weights.n_heads:
-        raise InputError(f"keep_start for {plural(len(keep), 'head')}; expected {weights.n_heads}")
-    if labels is not None and len(labels) != weights.n_heads:
-        raise InputError(f"labels of {plural(len(labels), 'head')}; expected {weights.n_heads}")
-    called = [f"head {place}" for place in range(weights.n_heads)]
+    embeddings = rows_of(X, weights.width, None).values
+    ratings = np.asarray(Y, dtype=np.float64)
+    names = [f"head {place}" for place in range(weights.n_heads)]
     if labels is not None:
-        called = [repr(label) for label in labels]
+        names = [repr(label) for label in labels]
+    keep = np.broadcast_to(keep_start, weights.n_heads).tolist()
     where = pick_device(device)
-    parts, not_trained = [], {}
-    for place, given in enumerate(rows):
-        problem = str(getattr(given, "problem", ""))
-        if problem:
-            not_trained[place] = problem
-            continue
-        train, validation = given
-        column = np.asarray(ratings[:, place], dtype=np.float64)
-        parts.append(
-            HeadPart(
-                place=place,
-                name=called[place],
-                train=_rows_of(train, column, called[place], "training"),
-                validation=_rows_of(validation, column, called[place], "validation"),
-                targets=targets_of(column, binarised=stage.binarised),
-                keep_start=bool(keep[place]),
-            )
+    not_trained = {place: own.problem for place, own in enumerate(rows) if own.problem}
+    parts = [
+        HeadPart(
+            place,
+            names[place],
+            own.train,
+            own.validation,
+            targets_of(ratings[:, place], binarised=stage.binarised),
+            keep[place],
         )
-        both = np.intersect1d(parts[-1].train, parts[-1].validation)
-        if both.size:
-            raise InputError(
-                f"{called[place]}: row {both[0]} is for training and for validation; expected one "
-                "of both"
-            )
+        for place, own in enumerate(rows)
+        if not own.problem
+    ]
     precision = head_precision(stage.precision, where)
     plan = Plan(weights, embeddings, tuple(parts), stage, seed, where, precision, progress)
     if checkpoint is not None and parts:
@@ -412,24 +384,3 @@ def _states(plan: Plan, folder: Path, seconds: float) -> States:
         for part in plan.parts
     }
     return States(folder, fingerprints, seconds)
-
-
-def _rows_of(rows: ArrayLike, ratings: NDArray[np.float64], where: str, what: str) -> Ints:
-    """Check rows of a head: there are some, once each, all of them rated."""
-    given = np.asarray(rows)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
-        raise InputError(f"{where}: no {what} rows; expected their numbers, one or more")
-    found = given.astype(np.int64)
-    if found.min() < 0 or found.max() >= len(ratings):
-        raise InputError(
-            f"{where}: {what} rows {found.min()} to {found.max()}; expected 0 to {len(ratings) - 1}"
-        )
-    if np.unique(found).size < found.size:
-        raise InputError(f"{where}: a row is twice among the {what} rows; expected it once")
-    missing = found[np.isnan(ratings[found])]
-    if missing.size:
-        raise InputError(
-            f"{where}: {what} row {missing[0]} is not rated; expected a number from 0 to 7"
-        )
-    check_ratings(ratings[found], where)
-    return found

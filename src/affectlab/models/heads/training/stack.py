@@ -22,8 +22,9 @@ from torch.optim.adam import adam
 from affectlab.core.errors import InputError
 from affectlab.core.types import Ints
 from affectlab.models.devices import pick_device
+from affectlab.models.heads.rows import rows_of
 from affectlab.models.heads.training.progress import HeadPart, HeadProgress, States
-from affectlab.models.heads.training.stage import HeadPrecision, Report, Stage, embeddings_of
+from affectlab.models.heads.training.stage import HeadPrecision, Report, Stage
 from affectlab.models.heads.weights import StackedWeights
 
 __all__ = [
@@ -514,7 +515,7 @@ def predict_heads(
     >>> predict_heads(weights, np.zeros((5, 16), dtype=np.float32), device="cpu").shape
     (5, 3)
     """
-    embeddings = embeddings_of(X, weights.width)
+    embeddings = rows_of(X, weights.width, None).values
     where = pick_device(device)
     low = torch.bfloat16 if head_precision(precision, where) == "bf16" else torch.float32
     full = weights.to(where)
