@@ -84,7 +84,8 @@ def module_of(weights: Any, head: int, dropout: float = 0.0) -> Any:
     layers = zip(weights.weight, weights.bias, strict=True)
     for k, (weight, bias) in enumerate(layers):
         # Nothing is drawn: the caller's random numbers stay as they were.
-        linear = nn.Linear(*weight.shape[1:], device="meta").to_empty(device="cpu")
+        inputs, outputs = weight.shape[1:]
+        linear = nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
         with torch.no_grad():
             linear.weight.copy_(weight[head].T)
             linear.bias.copy_(bias[head, 0])
