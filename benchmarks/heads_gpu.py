@@ -121,7 +121,7 @@ def two_stages(sizes: Sizes, device: str) -> tuple[tuple[float, float], tuple[fl
             Stage(epochs=epochs, batch=sizes.batch, dropout=shape.dropout, binarised=True),
             device=device,
             seed=seed,
-            stacked=True,
+            stack=sizes.heads,
         )
         times.append(time.perf_counter() - start)
         losses.append(float(np.nanmean(found.best_loss)))
@@ -132,10 +132,9 @@ def two_stages(sizes: Sizes, device: str) -> tuple[tuple[float, float], tuple[fl
 def steps(sizes: Sizes, device: Any, limits: Ceilings) -> tuple[str, float, float]:
     """Give the precision, the seconds of a step of all heads, and its floor."""
     from affectlab.models.heads.shape import HeadShape
-    from affectlab.models.heads.training import training_plan as plan_of
-    from affectlab.models.heads.training.stacked import _Data, _Stack
+    from affectlab.models.heads.training.progress import HeadPart
+    from affectlab.models.heads.training.stack import Plan, Stack, head_precision
     from affectlab.models.heads.training.stage import Stage
-    from affectlab.models.heads.training.training_plan import Progress
     from affectlab.models.heads.weights import StackedWeights
 
     shape = HeadShape(sizes.shape, dropout=0.2)
@@ -144,20 +143,17 @@ def steps(sizes: Sizes, device: Any, limits: Ceilings) -> tuple[str, float, floa
     embeddings = rng.standard_normal((n + sizes.batch, sizes.width), dtype=np.float32)
     targets = rng.random(len(embeddings))
     rows = np.arange(n), np.arange(n, len(embeddings))
-    plan = plan_of.Plan(
+    parts = tuple(HeadPart(k, f"head {k}", *rows, targets) for k in range(sizes.heads))
+    plan = Plan(
         weights=StackedWeights.initial(shape, sizes.width, sizes.heads),
         embeddings=embeddings,
-        parts=tuple(
-            plan_of.HeadRowsPart(k, f"head {k}", k, *rows, targets) for k in range(sizes.heads)
-        ),
+        parts=parts,
         stage=Stage(epochs=1, batch=sizes.batch, dropout=shape.dropout),
         seed=0,
         device=device,
-        precision=plan_of.head_precision("auto", device),
-        progress=None,
+        precision=head_precision("auto", device),
     )
-    progress = Progress.begin(plan, plan.parts)
-    stack = _Stack.of(plan, progress, _Data(plan))
+    stack = Stack(plan, parts)
     seconds = _best(stack.learn, device, times=3) / sizes.steps
     layers = shape.sizes(sizes.width)
     products = [2 * a * b for a, b in pairwise(layers)]

@@ -7,19 +7,13 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from benchmarks.heads import module_of
 from numpy.typing import NDArray
 from torch import nn
 
 from affectlab.models.heads.sampling import HeadRows, balanced_rows
+from affectlab.models.heads.training.stack import batches, dropout_keys, dropout_mask
 from affectlab.models.heads.training.stage import Stage
-from affectlab.models.heads.training.training_plan import (
-    as_int32,
-    batches,
-    dropout_keys,
-    keep_mask,
-    scale_of,
-    threshold_of,
-)
 from affectlab.models.heads.weights import StackedWeights
 
 
@@ -71,25 +65,25 @@ def plain_head(
     bf16: bool,
 ) -> tuple[nn.Sequential, list[float], list[float]]:
     """Train a head as anyone would: modules, autograd, torch's Adam; give both losses by epoch."""
-    linear = [part for part in weights.sequential(place) if isinstance(part, nn.Linear)]
+    linear = [part for part in module_of(weights, place) if isinstance(part, nn.Linear)]
     hidden = [Masked() for _ in linear[:-1]]
     parts: list[nn.Module] = []
     for k, layer in enumerate(linear):
         parts += [layer, *hidden[k : k + 1]]
     network = nn.Sequential(*parts)
     optimiser = torch.optim.Adam(network.parameters(), lr=stage.learning_rate)
-    threshold, step = threshold_of(stage.dropout), 0
     x, t = torch.from_numpy(X), torch.from_numpy(y.astype(np.float32))
+    widths = [layer.out_features for layer in linear[:-1]]
     learned, kept = [], []
     for epoch in range(stage.epochs):
         total = 0.0
-        for own in batches(seed, place, epoch, len(rows.train), stage.batch):
+        order = batches(seed, place, epoch, len(rows.train), stage.batch)
+        keys = torch.from_numpy(dropout_keys(seed, place, epoch, len(order)))
+        for own, key in zip(order, keys, strict=True):
             index = torch.from_numpy(rows.train[own])
-            keys = as_int32(dropout_keys(seed, place, [step], len(hidden)), "cpu")[0]
-            for k, layer in enumerate(hidden):
-                units = linear[k].out_features
-                mask = keep_mask(keys[k : k + 1], len(own), units, threshold)[0]
-                layer.mask = mask * scale_of(threshold)
+            units = dropout_mask(key[None], len(own), sum(widths), stage.dropout)[0]
+            for layer, mask in zip(hidden, units.split(widths, dim=-1), strict=True):
+                layer.mask = mask / (1 - stage.dropout)
             optimiser.zero_grad()
             with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16):
                 said = network(x[index])[:, 0]
@@ -97,7 +91,6 @@ def plain_head(
             loss.backward()
             optimiser.step()
             total += float(loss.detach()) * len(own)
-            step += 1
         learned.append(total / len(rows.train))
         for layer in hidden:
             layer.mask = None

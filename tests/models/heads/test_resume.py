@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,9 @@ SHAPE = HeadShape((16, 8), dropout=0.2)
 STAGE = Stage(epochs=9, learning_rate=0.01, batch=32, dropout=0.2, patience=1, early_stopping=4)
 X, Y = planted()
 ROWS = rows_of(Y)
-BOTH = pytest.mark.parametrize("stacked", [False, True])
 
 
-def run(folder: Path | None, stacked: bool = False, **settings: object) -> StageResult:
+def run(folder: Path | None, **settings: object) -> StageResult:
     given = {"X": X, "Y": Y, "rows": ROWS, "stage": STAGE, "seed": 5, **settings}
     weights = StackedWeights.initial(SHAPE, width=12, heads=3, seed=int(given.pop("begin", 0)))  # type: ignore[call-overload]
     return train_stage(
@@ -38,7 +38,6 @@ def run(folder: Path | None, stacked: bool = False, **settings: object) -> Stage
         device="cpu",
         checkpoint=folder,
         checkpoint_seconds=0,
-        stacked=stacked,
         **given,  # type: ignore[arg-type]
     )
 
@@ -65,23 +64,22 @@ def same(mine: StageResult, other: StageResult) -> None:
     assert mine.best_loss == other.best_loss
 
 
-@BOTH
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_interrupted_again_and_again(tmp_path: Path, stacked: bool, precision: str) -> None:
+def test_interrupted_again_and_again(tmp_path: Path, precision: str) -> None:
     stage = Stage(**{**STAGE.to_dict(), "precision": precision})
-    whole = run(None, stacked, stage=stage)
+    whole = run(None, stage=stage)
     stops = 0
     while True:
         # Three more reports each time, the first of which may be of what was taken up.
         try:
-            found = run(tmp_path, stacked, stage=stage, progress=stopping_after(3 + stops))
+            found = run(tmp_path, stage=stage, progress=stopping_after(3 + stops))
             break
         except Stopped:
             stops += 1
     assert stops > 1
     same(found, whole)
     # A run that is done is taken up as it is.
-    same(run(tmp_path, stacked, stage=stage), whole)
+    same(run(tmp_path, stage=stage), whole)
 
 
 def test_interrupted_on_two_threads(tmp_path: Path) -> None:
@@ -95,6 +93,7 @@ def test_interrupted_on_two_threads(tmp_path: Path) -> None:
 
 _KILLED = """
 import os, signal, sys
+from dataclasses import replace
 from pathlib import Path
 sys.path.insert(0, {root!r})
 from tests.models.heads import test_resume as here
@@ -103,33 +102,31 @@ def report(what, done, total):
     if done >= {after}:
         os.kill(os.getpid(), signal.SIGKILL)
 
-here.run(Path({folder!r}), {stacked}, progress=report)
+here.run(Path({folder!r}), progress=report)
 """
 
 
 @pytest.mark.long
-@BOTH
-def test_killed(tmp_path: Path, stacked: bool) -> None:
+def test_killed(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[3])
-    code = _KILLED.format(root=root, after=7, folder=str(tmp_path), stacked=stacked)
+    code = _KILLED.format(root=root, after=7, folder=str(tmp_path))
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert list(tmp_path.glob("head*.pt"))
     said: list[str] = []
-    found = run(tmp_path, stacked, progress=lambda what, done, total: said.append(what))
+    found = run(tmp_path, progress=lambda what, done, total: said.append(what))
     assert "taken up" in said[0]
-    same(found, run(None, stacked))
+    same(found, run(None))
 
 
 def test_begun_as_a_stack_and_ended_one_at_a_time(tmp_path: Path) -> None:
     stage = Stage(**{**STAGE.to_dict(), "precision": "fp32"})
     with pytest.raises(Stopped):
-        run(tmp_path, stacked=True, stage=stage, progress=stopping_after(3))
-    found = run(tmp_path, stacked=False, stage=stage)
-    whole = run(None, stacked=False, stage=stage)
-    np.testing.assert_allclose(found.best_loss, whole.best_loss, rtol=1e-3)
+        run(tmp_path, stage=stage, progress=stopping_after(3))
+    found = run(tmp_path, stack=1, stage=stage)
+    np.testing.assert_allclose(found.best_loss, run(None, stage=stage).best_loss, rtol=1e-4)
 
 
 def test_states_are_written_when_it_is_time(tmp_path: Path) -> None:
@@ -153,14 +150,13 @@ def test_states_are_written_when_it_is_time(tmp_path: Path) -> None:
     assert len(list((tmp_path / "deep" / "er").iterdir())) == 3
 
 
-@BOTH
-def test_states_of_another_run(tmp_path: Path, stacked: bool) -> None:
-    run(tmp_path, stacked)
+def test_states_of_another_run(tmp_path: Path) -> None:
+    run(tmp_path)
     moved = X.copy()
     moved[0, 0] += 1
     rated = Y.copy()
     rated[ROWS[0].train[0], 0] = 7 - rated[ROWS[0].train[0], 0]
-    fewer = [(ROWS[0].train[1:], ROWS[0].validation), *ROWS[1:]]
+    fewer = [replace(ROWS[0], train=ROWS[0].train[1:]), *ROWS[1:]]
     for other in (
         {"X": moved},
         {"Y": rated},
@@ -170,13 +166,13 @@ def test_states_of_another_run(tmp_path: Path, stacked: bool) -> None:
         {"begin": 1},
     ):
         with pytest.raises(InputError, match="is the state of another run"):
-            run(tmp_path, stacked, **other)
-    same(run(tmp_path, stacked), run(None, stacked))
+            run(tmp_path, **other)
+    same(run(tmp_path), run(None))
 
 
 def test_states_that_are_broken(tmp_path: Path) -> None:
     with pytest.raises(Stopped):
-        run(tmp_path, progress=stopping_after(3))
+        run(tmp_path, stack=1, progress=stopping_after(3))
     (file,) = tmp_path.glob("head*.pt")
     whole = file.read_bytes()
     held = torch.load(file, weights_only=True)
@@ -188,16 +184,20 @@ def test_states_that_are_broken(tmp_path: Path) -> None:
     for content in (b"", b"no state", whole[: len(whole) // 2]):
         file.write_bytes(content)
         refused(r"head000\.pt cannot be read")
-    for name, value, said in (
-        ("fingerprint", 3, "holds no 'fingerprint'"),
-        ("weights", torch.zeros(3), r"weights is not \d+ numbers"),
-        ("first", None, "first is not"),
-        ("best", held["best"].double(), "best is not"),
-        ("epoch", "two", "epoch is no number"),
-        ("history", None, "no 'history'"),
+    torch.save({**held, "fingerprint": 3}, file)
+    refused("holds no 'fingerprint'")
+    for name, value in (
+        ("weights", torch.zeros(3)),
+        ("first", None),
+        ("epoch", "two"),
+        ("history", None),
+        ("plateau", 3),
     ):
         torch.save({**held, name: value}, file)
-        refused(said)
+        refused(r"head000\.pt is damaged \(.+\); expected the state")
+    del held["second"]
+    torch.save(held, file)
+    refused("is damaged .'second'")
     file.write_bytes(whole)
     same(run(tmp_path), run(None))
 
@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_hashing_rows_holds_one_piece_at_a_time() -> None:
     import tracemalloc
 
-    from affectlab.models.heads.training.training_plan import fingerprint_of_rows
+    from affectlab.models.heads.training.progress import fingerprint_of_rows
 
     rows = np.random.default_rng(0).normal(size=(4000, 500)).astype(np.float32)
     whole = fingerprint_of_rows(rows)

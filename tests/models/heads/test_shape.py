@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.heads import module_of
 from hypothesis import given, strategies as st
 
 from affectlab.core.errors import InputError
@@ -20,7 +21,7 @@ def test_parameters_of_the_paper() -> None:
 @given(st.lists(st.integers(1, 9), max_size=3), st.integers(1, 9))
 def test_parameters_are_those_of_torch(hidden: list[int], width: int) -> None:
     shape = HeadShape(tuple(hidden))
-    network = StackedWeights.initial(shape, width, heads=1).sequential(0)
+    network = module_of(StackedWeights.initial(shape, width, heads=1), 0)
     assert shape.n_parameters(width) == sum(part.numel() for part in network.parameters())
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from benchmarks.heads import module_of
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
@@ -14,9 +16,8 @@ from affectlab.core.errors import InputError
 from affectlab.models.heads.fit import train_stage
 from affectlab.models.heads.sampling import balanced_rows
 from affectlab.models.heads.shape import HeadShape
-from affectlab.models.heads.training.stacked import predict_heads
+from affectlab.models.heads.training.stack import head_precision, predict_heads
 from affectlab.models.heads.training.stage import Stage, StageResult
-from affectlab.models.heads.training.training_plan import head_precision
 from affectlab.models.heads.weights import StackedWeights
 
 from .planted import planted, rows_of
@@ -24,7 +25,6 @@ from .planted import planted, rows_of
 SHAPE = HeadShape((24,), dropout=0.1)
 X, Y = planted()
 ROWS = rows_of(Y)
-BOTH = pytest.mark.parametrize("stacked", [False, True])
 
 
 def weights(heads: int = 3) -> StackedWeights:
@@ -36,23 +36,21 @@ def settings(**given: object) -> Stage:
 
 
 @pytest.mark.long
-@BOTH
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_heads_learn_what_was_planted(stacked: bool, precision: str) -> None:
+def test_heads_learn_what_was_planted(precision: str) -> None:
     stage = settings(epochs=60, dropout=0.1, precision=precision)
-    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu", stacked=stacked)
+    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu")
     fresh, wanted = planted(n=300, seed=9)
     said = predict_heads(found.weights, fresh, device="cpu", precision="fp32")
     for k in range(3):
         assert np.corrcoef(said[:, k], wanted[:, k])[0, 1] > 0.94
-    assert (found.device, found.precision, found.stacked) == ("cpu", precision, stacked)
+    assert (found.device, found.precision) == ("cpu", precision)
 
 
-@BOTH
-def test_the_best_epoch_is_kept(stacked: bool) -> None:
+def test_the_best_epoch_is_kept() -> None:
     # A rate so high that losses go up and down.
     stage = settings(learning_rate=0.05)
-    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu", stacked=stacked)
+    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu")
     said = predict_heads(found.weights, X, device="cpu", precision="fp32")
     for k in range(3):
         losses = [epoch["validation_loss"] for epoch in found.history[k]]
@@ -65,13 +63,12 @@ def test_the_best_epoch_is_kept(stacked: bool) -> None:
     assert any(epoch < 20 for epoch in found.best_epoch)
 
 
-@BOTH
-def test_rates_fall_for_each_head_alone(stacked: bool) -> None:
+def test_rates_fall_for_each_head_alone() -> None:
     noise = Y.copy()
     # Nothing can be learned of head 1: its plateau comes at once.
     noise[:, 1] = np.random.default_rng(5).permutation(noise[:, 1])
     stage = settings(epochs=25, patience=1)
-    found = train_stage(weights(), X, noise, ROWS, stage, device="cpu", stacked=stacked)
+    found = train_stage(weights(), X, noise, ROWS, stage, device="cpu")
     for history in found.history:
         rate = torch.optim.SGD([torch.zeros(1)], lr=0.01)
         schedule = ReduceLROnPlateau(rate, factor=0.2, patience=1)
@@ -82,20 +79,18 @@ def test_rates_fall_for_each_head_alone(stacked: bool) -> None:
     assert found.history[0][12]["learning_rate"] > found.history[1][12]["learning_rate"]
 
 
-@BOTH
-def test_early_stopping(stacked: bool) -> None:
+def test_early_stopping() -> None:
     stage = settings(learning_rate=0.05, early_stopping=3, epochs=60)
-    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu", stacked=stacked)
+    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu")
     for k in range(3):
         assert len(found.history[k]) == min(found.best_epoch[k] + 3, 60)
     assert any(len(history) < 60 for history in found.history)
 
 
-@BOTH
-def test_yes_and_no(stacked: bool) -> None:
+def test_yes_and_no() -> None:
     rows = rows_of(Y, binarised=True)
     stage = settings(binarised=True)
-    found = train_stage(weights(), X, Y, rows, stage, device="cpu", stacked=stacked)
+    found = train_stage(weights(), X, Y, rows, stage, device="cpu")
     said = predict_heads(found.weights, X, device="cpu", precision="fp32")
     yes = Y >= 0.5
     assert abs(said[yes].mean() - 1) < 0.2
@@ -103,14 +98,13 @@ def test_yes_and_no(stacked: bool) -> None:
     assert max(found.best_loss) < 0.1
 
 
-@BOTH
-def test_a_label_with_nothing_to_learn_from(stacked: bool) -> None:
+def test_a_label_with_nothing_to_learn_from() -> None:
     ratings = Y.copy()
     ratings[:, 1] = np.nan
     ratings[:, 2] = 0
     rows = [balanced_rows(ratings[:, k], cap=None, label=k) for k in range(3)]
     before = weights()
-    found = train_stage(before, X, ratings, rows, settings(), device="cpu", stacked=stacked)
+    found = train_stage(before, X, ratings, rows, settings(), device="cpu")
     assert dict(found.not_trained) == {1: rows[1].problem, 2: rows[2].problem}
     assert "no rating" in found.not_trained[1]
     assert "alike (0)" in found.not_trained[2]
@@ -119,9 +113,7 @@ def test_a_label_with_nothing_to_learn_from(stacked: bool) -> None:
     assert found.history[1] == ()
     assert found.best_epoch[1:] == (0, 0)
     assert np.isnan(found.best_loss[1:]).all()
-    nothing = train_stage(
-        before, X, ratings, [rows[1]] * 3, settings(), device="cpu", stacked=stacked
-    )
+    nothing = train_stage(before, X, ratings, [rows[1]] * 3, settings(), device="cpu")
     assert torch.equal(nothing.weights.flat, before.flat)
 
 
@@ -129,11 +121,11 @@ def test_what_was_not_rated_has_no_part() -> None:
     ratings = Y.copy()
     unseen = np.setdiff1d(np.arange(400), np.concatenate([ROWS[0].train, ROWS[0].validation]))
     assert not unseen.size
-    rows = [(ROWS[0].train[:200], ROWS[0].validation)]
+    rows = [replace(ROWS[0], train=ROWS[0].train[:200])]
     ratings[ROWS[0].train[200:], 0] = np.nan
     found, other = (
-        train_stage(weights(1), X, given[:, :1], rows, settings(), device="cpu", stacked=stacked)
-        for given, stacked in ((ratings, True), (Y, True))
+        train_stage(weights(1), X, given[:, :1], rows, settings(), device="cpu")
+        for given in (ratings, Y)
     )
     assert torch.equal(found.weights.flat, other.weights.flat)
 
@@ -146,24 +138,20 @@ def test_the_second_stage_begins_with_the_first() -> None:
     np.testing.assert_allclose(second.best_loss, first.best_loss, rtol=0.02)
 
 
-@BOTH
-def test_float16_maps_are_read_in_rows(stacked: bool, tmp_path: Path) -> None:
+def test_float16_maps_are_read_in_rows(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", X.astype(np.float16))
     held = np.load(tmp_path / "X.npy", mmap_mode="r")
-    found = train_stage(weights(), held, Y, ROWS, settings(), device="cpu", stacked=stacked)
-    whole = train_stage(
-        weights(), np.array(held, dtype=float), Y, ROWS, settings(), device="cpu", stacked=stacked
-    )
+    found = train_stage(weights(), held, Y, ROWS, settings(), device="cpu")
+    whole = train_stage(weights(), np.array(held, dtype=float), Y, ROWS, settings(), device="cpu")
     assert torch.equal(found.weights.flat, whole.weights.flat)
 
 
-@BOTH
-def test_neither_inputs_nor_the_callers_numbers_change(stacked: bool) -> None:
+def test_neither_inputs_nor_the_callers_numbers_change() -> None:
     before, copies, threads = weights(), (X.copy(), Y.copy()), torch.get_num_threads()
     torch.manual_seed(3)
     np.random.seed(3)  # noqa: NPY002
     states = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    train_stage(before, X, Y, ROWS, settings(dropout=0.2), device="cpu", stacked=stacked)
+    train_stage(before, X, Y, ROWS, settings(dropout=0.2), device="cpu")
     assert torch.equal(before.flat, weights().flat)
     np.testing.assert_array_equal(X, copies[0])
     np.testing.assert_array_equal(Y, copies[1])
@@ -182,29 +170,29 @@ def test_same_seed_same_heads() -> None:
     assert not torch.equal(first.weights.flat, other.weights.flat)
 
 
-@BOTH
-def test_reports(stacked: bool) -> None:
-    said: list[tuple[str, int, int]] = []
-    train_stage(
-        weights(),
-        X,
-        Y,
-        ROWS,
-        settings(epochs=3),
-        device="cpu",
-        stacked=stacked,
-        progress=lambda *what: said.append(what),
-    )
-    assert [done for _, done, _ in said] == ([3, 6, 9] if stacked else list(range(1, 10)))
-    assert {total for *_, total in said} == {9}
-    assert "validation loss" in said[-1][0]
+def test_reports() -> None:
+    for stack, wanted in ((1, list(range(1, 10))), (None, [3, 6, 9])):
+        said: list[tuple[str, int, int]] = []
+        train_stage(
+            weights(),
+            X,
+            Y,
+            ROWS,
+            settings(epochs=3),
+            device="cpu",
+            stack=stack,
+            progress=lambda *what, said=said: said.append(what),  # type: ignore[misc]
+        )
+        assert [done for _, done, _ in said] == wanted
+        assert {total for *_, total in said} == {9}
+        assert "validation loss" in said[-1][0]
 
 
 def test_weights_in_bf16_do_not_learn_at_this_rate() -> None:
     """Weights stay in float32 for a reason: updates of 5e-5 round away in bf16."""
     stage = Stage(epochs=25, batch=32, precision="bf16")
     found = train_stage(weights(1), X, Y[:, :1], ROWS[:1], stage, device="cpu")
-    pure = weights(1).sequential(0).bfloat16()
+    pure = module_of(weights(1), 0).bfloat16()
     before = pure[0].weight.detach().clone()
     optimiser = torch.optim.Adam(pure.parameters(), lr=5e-5)
     x, y = torch.from_numpy(X).bfloat16(), torch.from_numpy(Y[:, :1]).bfloat16()
@@ -217,7 +205,7 @@ def test_weights_in_bf16_do_not_learn_at_this_rate() -> None:
             nn.functional.mse_loss(pure(x[rows]), y[rows]).backward()
             optimiser.step()
     with torch.no_grad():
-        untrained = weights(1).sequential(0)(torch.from_numpy(X)[validation])
+        untrained = module_of(weights(1), 0)(torch.from_numpy(X)[validation])
         start = float(((untrained - y[validation].float()) ** 2).mean())
         end = float(((pure(x[validation]).float() - y[validation].float()) ** 2).mean())
     large = before.abs() > 0.05
@@ -228,8 +216,7 @@ def test_weights_in_bf16_do_not_learn_at_this_rate() -> None:
     assert start - end < 0.5 * (start - found.best_loss[0])
 
 
-@BOTH
-def test_training_that_runs_away(stacked: bool) -> None:
+def test_training_that_runs_away() -> None:
     with pytest.raises(InputError, match=r"head \d: training diverged in epoch \d+ at learning"):
         train_stage(
             weights(),
@@ -238,45 +225,21 @@ def test_training_that_runs_away(stacked: bool) -> None:
             ROWS,
             settings(learning_rate=1e18),
             device="cpu",
-            stacked=stacked,
         )
 
 
-@BOTH
-def test_inputs_that_do_not_fit(stacked: bool) -> None:
-    t, v = ROWS[0]
-    one = Y[:, :1]
-    missing, off, broken = one.copy(), one.copy(), X.copy()
-    missing[t[3]] = np.nan
-    off[t[3]] = 9
-    broken[t[3], 2] = np.inf
-    for embeddings, ratings, rows, said in (
-        (X[:, :5], one, [(t, v)], r"shape \(400, 5\); expected \(n, 12\)"),
-        (X.astype(int), one, [(t, v)], "type int64"),
-        (X, Y, [(t, v)], r"ratings of shape \(400, 3\); expected \(400, 1\)"),
-        (X, one[:9], [(t, v)], r"ratings of shape \(9, 1\)"),
-        (X, one, [(t, v)] * 2, "rows for 2 heads; expected them for 1"),
-        (X, one, [([], v)], "no training rows"),
-        (X, one, [(t, [])], "no validation rows"),
-        (X, one, [(t.astype(float), v)], "no training rows"),
-        (X, one, [([0, 400], v)], "training rows 0 to 400; expected 0 to 399"),
-        (X, one, [([-1, 4], v)], "training rows -1 to 4"),
-        (X, one, [([4, 4], v)], "a row is twice"),
-        (X, one, [(t, t[:2])], rf"row {t[0]} is for training and for validation"),
-        (X, missing, [(t, v)], rf"training row {t[3]} is not rated"),
-        (X, off, [(t, v)], r"head 0: value 9 is off the scale"),
-        (broken, one, [(t, v)], rf"row {t[3]}: a number is not finite"),
+def test_embeddings_that_do_not_fit() -> None:
+    broken = X.copy()
+    broken[ROWS[0].train[3], 2] = np.inf
+    for embeddings, said in (
+        (X[:, :5], "X has 5 numbers per row; the heads take 12"),
+        (broken, rf"row {ROWS[0].train[3]}: a number is not finite"),
     ):
         with pytest.raises(InputError, match=said):
-            train_stage(weights(1), embeddings, ratings, rows, settings(), stacked=stacked)
+            train_stage(weights(1), embeddings, Y[:, :1], ROWS[:1], settings())
 
 
-def test_numbers_of_heads_that_do_not_fit() -> None:
-    for heads in ([0, 1], [0, 0, 1], [0, 1, -2]):
-        with pytest.raises(InputError, match="expected 3 different ones"):
-            train_stage(weights(), X, Y, ROWS, settings(), device="cpu", heads=heads)
-    with pytest.raises(InputError, match="seed -1"):
-        train_stage(weights(), X, Y, ROWS, settings(), device="cpu", seed=-1)
+def test_a_device_that_is_not_there() -> None:
     with pytest.raises(InputError, match="device"):
         train_stage(weights(), X, Y, ROWS, settings(), device="tpu")
 
@@ -321,7 +284,7 @@ def test_precision_that_fits_the_device(monkeypatch: pytest.MonkeyPatch) -> None
     assert head_precision("auto", torch.device("mps")) == "fp32"
 
 
-def before_and_after(stacked: bool, **settings: object) -> tuple[StackedWeights, StageResult]:
+def before_and_after(**settings: object) -> tuple[StackedWeights, StageResult]:
     """Train heads well, and then much too fast."""
     X, Y = planted()
     rows = rows_of(Y)
@@ -330,24 +293,23 @@ def before_and_after(stacked: bool, **settings: object) -> tuple[StackedWeights,
         weights, X, Y, rows, Stage(epochs=20, learning_rate=0.01, batch=32), device="cpu"
     )
     harsh = Stage(epochs=3, learning_rate=3.0, batch=32)
-    given = {"seed": 1, "device": "cpu", "stacked": stacked, **settings}
+    given = {"seed": 1, "device": "cpu", **settings}
     return good.weights, train_stage(good.weights, X, Y, rows, harsh, **given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("stacked", [False, True])
-def test_what_a_stage_begins_with_may_be_kept(stacked: bool, tmp_path: Path) -> None:
-    start, lost = before_and_after(stacked)
+def test_what_a_stage_begins_with_may_be_kept(tmp_path: Path) -> None:
+    start, lost = before_and_after()
     assert min(lost.best_epoch) >= 1
     assert np.isnan(lost.start_loss).all()
-    _, kept = before_and_after(stacked, keep_start=True, checkpoint=tmp_path)
+    _, kept = before_and_after(keep_start=True, checkpoint=tmp_path)
     assert kept.best_epoch == (0, 0, 0)
     assert torch.equal(kept.weights.flat, start.flat)
     assert kept.best_loss == kept.start_loss
     assert (np.array(kept.start_loss) < lost.best_loss).all()
     # The states on disk know it, too.
-    _, again = before_and_after(stacked, keep_start=True, checkpoint=tmp_path)
+    _, again = before_and_after(keep_start=True, checkpoint=tmp_path)
     assert (again.best_epoch, again.start_loss) == (kept.best_epoch, kept.start_loss)
-    _, one = before_and_after(stacked, keep_start=[False, True, False])
+    _, one = before_and_after(keep_start=[False, True, False])
     assert one.best_epoch[0] >= 1 == one.best_epoch[1] + 1
 
 

@@ -8,23 +8,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from benchmarks.heads import module_of
 from safetensors.torch import load_file, save_file
 
 from affectlab.core.errors import InputError
 from affectlab.models.heads.shape import HeadShape
-from affectlab.models.heads.training.stacked import predict_heads
+from affectlab.models.heads.training.stack import predict_heads
 from affectlab.models.heads.weights import StackedWeights, layers_of, padded_size
 
 SHAPE = HeadShape((7, 5))
 
 
-def weights(heads: int | list[int] = 3, seed: int = 0) -> StackedWeights:
+def weights(heads: int = 3, seed: int = 0) -> StackedWeights:
     return StackedWeights.initial(SHAPE, width=6, heads=heads, seed=seed)
 
 
 def test_a_head_depends_on_seed_and_number_alone() -> None:
     bank = weights(4)
-    assert torch.equal(bank.select([3, 1]).flat, weights([3, 1]).flat)
+    assert torch.equal(bank.flat[:3], weights(3).flat)
     assert not torch.equal(bank.flat[0], bank.flat[1])
     assert not torch.equal(bank.flat, weights(4, seed=1).flat)
 
@@ -43,8 +44,8 @@ def test_weights_are_drawn_as_by_torch() -> None:
 def test_layers_share_numbers_with_the_stack() -> None:
     bank = weights()
     bank.weight[1][2, 0, 0] = 9.0
-    assert bank.head(2).weight[1][0, 0, 0] == 9.0
-    assert bank.head(2).flat.data_ptr() == bank.flat[2].data_ptr()
+    assert (bank.flat == 9).sum() == 1
+    assert bank.select([2]).weight[1][0, 0, 0] == 9.0
     assert bank.select([2]).flat.data_ptr() != bank.flat[2].data_ptr()
     copy = bank.clone()
     copy.flat.add_(1)
@@ -62,7 +63,7 @@ def test_modules_of_torch_say_the_same() -> None:
     bank = weights()
     x = torch.randn(11, 6, generator=torch.Generator().manual_seed(0))
     before = torch.random.get_rng_state()
-    modules = [bank.sequential(k, dropout=0.5) for k in range(3)]
+    modules = [module_of(bank, k, 0.5) for k in range(3)]
     assert torch.equal(before, torch.random.get_rng_state())
     with torch.no_grad():
         wanted = torch.cat([network(x) for network in modules], dim=1)
@@ -112,20 +113,17 @@ def test_state_that_does_not_fit() -> None:
 
 
 def test_heads_that_are_not_there() -> None:
-    with pytest.raises(InputError, match="from 0 to 2"):
-        weights().head(3)
-    for heads, seed in ((0, 0), ([-1], 0), (1, -1)):
-        with pytest.raises(InputError, match="expected one head or more"):
+    for heads, seed in ((0, 0), (1, -1)):
+        with pytest.raises(InputError, match="expected one or more"):
             weights(heads, seed)
 
 
 @pytest.mark.parametrize(
     ("X", "said"),
     [
-        (np.zeros((3, 5)), r"shape \(3, 5\); expected \(n, 6\)"),
+        (np.zeros((3, 5)), "5 numbers per row; the heads take 6"),
         (np.zeros(6), "expected"),
         (np.zeros((0, 6)), r"shape \(0, 6\)"),
-        (np.zeros((3, 6), dtype=int), "type int64"),
         (np.array([[0.0] * 6, [np.inf] + [0.0] * 5]), "row 1: a number is not finite"),
         (np.array([[0.0] * 6, [np.nan] + [0.0] * 5]), "row 1: a number is not finite"),
     ],

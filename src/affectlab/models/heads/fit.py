@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.types import Bools, Floats
+from affectlab.core.words import joined
+from affectlab.models.devices import pick_device
 from affectlab.models.heads.heads import Heads
 from affectlab.models.heads.rows import Rows, marks_of, rows_of
 from affectlab.models.heads.sampling import (
@@ -22,13 +23,15 @@ from affectlab.models.heads.sampling import (
     HeadRows,
     Tied,
     balanced_rows,
-    check_ratings,
     settle_ties,
     targets_of,
 )
 from affectlab.models.heads.targets import Aggregate, check_targets, only_yes_no
-from affectlab.models.heads.training.stage import Report, Stage, StageResult, embeddings_of
+from affectlab.models.heads.training.progress import HeadPart, States, fingerprint_of_rows
+from affectlab.models.heads.training.stack import Plan, head_precision, train_heads
+from affectlab.models.heads.training.stage import Report, Stage, StageResult
 from affectlab.models.heads.weights import StackedWeights
+from affectlab.models.training import fingerprint_of
 
 __all__ = [
     "NotTrainedWarning",
@@ -254,25 +257,24 @@ def train_stage(
     weights: StackedWeights,
     X: ArrayLike,
     Y: ArrayLike,
-    rows: Sequence[Any],
+    rows: Sequence[HeadRows],
     stage: Stage,
     *,
     device: str = "auto",
     seed: int = 0,
-    heads: Sequence[int] | None = None,
     keep_start: bool | Sequence[bool] = False,
     labels: Sequence[str] | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
-    stacked: bool | None = None,
+    stack: int | None = None,
     progress: Report | None = None,
 ) -> StageResult:
     """Train all heads of a bank (EmoNet-Face, section B.2).
 
-    On a processor heads are trained one at a time, one per core; on other devices all of them are
-    trained as one stack of matrices. Both ways see the same batches and leave out the same units,
-    so that they agree up to rounding. What a head learns depends on its rows, the seed and its
-    number, and on no other head.
+    Heads are trained in stacks of matrices: on a processor of one head each, one stack per core; on
+    other devices all heads as one stack. Stacks of any size see the same batches and leave out the
+    same units, so that they agree up to rounding. What a head learns depends on its rows, the seed
+    and its place, and on no other head.
 
     Parameters
     ----------
@@ -283,13 +285,9 @@ def train_stage(
     Y
         Ratings on 0 to 7, shape (n, heads); nan where not rated.
     rows
-        Per head its training rows and its validation rows, as :func:`balanced_rows` gives them; a
-        head with a ``problem`` is not trained.
+        Of every head, as :func:`balanced_rows` gives them; one with a ``problem`` is not trained.
     device
         ``cpu``, ``cuda``, ``mps``, or ``auto``: the fastest that is there.
-    heads
-        Numbers of the heads, which choose their random streams; 0, 1, … by default. Use another
-        seed for another stage.
     keep_start
         Whether a head that no epoch makes better stays what it was, for all heads or for each: for
         weights that were trained before, not for random ones.
@@ -300,14 +298,14 @@ def train_stage(
         with the same bytes as one that was not.
     checkpoint_seconds
         Least time between two states of a head on disk; 0: write after every epoch.
-    stacked
-        Train heads as a stack or not; None: as fits the device.
+    stack
+        Heads of a stack, at most; None: 1 on a processor, all on other devices.
 
     Raises
     ------
     InputError
-        When shapes do not fit, a number is not finite or off the scale, a row has no rating or is
-        in both parts, the checkpoint belongs to another run, or training diverges.
+        When embeddings do not fit or are not finite, the checkpoint belongs to another run, or
+        training diverges.
 
     Examples
     --------
@@ -323,95 +321,66 @@ def train_stage(
     >>> max(found.best_loss) < 0.5
     True
     """
-    from affectlab.models.devices import pick_device
-    from affectlab.models.heads.training import training_plan as plan_of
-    from affectlab.models.heads.training.single import train_single
-    from affectlab.models.heads.training.stacked import train_stacked
-
-    embeddings = embeddings_of(X, weights.width)
-    ratings = np.asarray(Y)
-    if ratings.shape != (len(embeddings), weights.n_heads):
-        raise InputError(
-            f"ratings of shape {ratings.shape}; expected ({len(embeddings)}, {weights.n_heads}): a "
-            "row per embedding and a column per head"
-        )
-    if len(rows) != weights.n_heads:
-        raise InputError(
-            f"rows for {plural(len(rows), 'head')}; expected them for {weights.n_heads}"
-        )
-    if seed < 0:
-        raise InputError(f"seed {seed}; expected 0 or more")
-    numbers = list(range(weights.n_heads)) if heads is None else [int(k) for k in heads]
-    if len(numbers) != weights.n_heads or len(set(numbers)) < len(numbers) or min(numbers) < 0:
-        raise InputError(
-            f"numbers of heads {numbers}; expected {weights.n_heads} different ones from 0 on"
-        )
-    keep = [keep_start] * weights.n_heads if isinstance(keep_start, bool) else list(keep_start)
-    if len(keep) != weights.n_heads:
-        raise InputError(f"keep_start for {plural(len(keep), 'head')}; expected {weights.n_heads}")
-    if labels is not None and len(labels) != weights.n_heads:
-        raise InputError(f"labels of {plural(len(labels), 'head')}; expected {weights.n_heads}")
-    called = [f"head {place}" for place in range(weights.n_heads)]
+    embeddings = rows_of(X, weights.width, None).values
+    ratings = np.asarray(Y, dtype=np.float64)
+    names = [f"head {place}" for place in range(weights.n_heads)]
     if labels is not None:
-        called = [repr(label) for label in labels]
+        names = [repr(label) for label in labels]
+    keep = np.broadcast_to(keep_start, weights.n_heads).tolist()
     where = pick_device(device)
-    parts, not_trained = [], {}
-    for place, given in enumerate(rows):
-        problem = str(getattr(given, "problem", ""))
-        if problem:
-            not_trained[place] = problem
-            continue
-        train, validation = given
-        column = np.asarray(ratings[:, place], dtype=np.float64)
-        parts.append(
-            plan_of.HeadRowsPart(
-                place=place,
-                number=numbers[place],
-                name=called[place],
-                train=_rows_of(train, column, called[place], "training"),
-                validation=_rows_of(validation, column, called[place], "validation"),
-                targets=targets_of(column, binarised=stage.binarised),
-                keep_start=bool(keep[place]),
-            )
+    not_trained = {place: own.problem for place, own in enumerate(rows) if own.problem}
+    parts = [
+        HeadPart(
+            place,
+            names[place],
+            own.train,
+            own.validation,
+            targets_of(ratings[:, place], binarised=stage.binarised),
+            keep[place],
         )
-        both = np.intersect1d(parts[-1].train, parts[-1].validation)
-        if both.size:
-            raise InputError(
-                f"{called[place]}: row {both[0]} is for training and for validation; expected one "
-                "of both"
-            )
-    plan = plan_of.Plan(
-        weights=weights,
-        embeddings=embeddings,
-        parts=tuple(parts),
-        stage=stage,
-        seed=seed,
-        device=where,
-        precision=plan_of.head_precision(stage.precision, where),
-        progress=progress,
+        for place, own in enumerate(rows)
+        if not own.problem
+    ]
+    precision = head_precision(stage.precision, where)
+    plan = Plan(weights, embeddings, tuple(parts), stage, seed, where, precision, progress)
+    if checkpoint is not None and parts:
+        plan = replace(plan, states=_states(plan, Path(checkpoint), checkpoint_seconds))
+    learned = train_heads(plan, stack) if parts else {}
+    best = weights.to("cpu").clone()
+    for place, (_, own) in learned.items():
+        best.flat[place] = own
+    heads = [learned[place][0] if place in learned else None for place in range(weights.n_heads)]
+    return StageResult(
+        weights=best,
+        history=tuple(() if head is None else tuple(head.history) for head in heads),
+        best_epoch=tuple(0 if head is None else head.best_epoch for head in heads),
+        best_loss=tuple(np.nan if head is None else head.best_loss for head in heads),
+        start_loss=tuple(np.nan if head is None else head.start_loss for head in heads),
+        not_trained=not_trained,
+        device=where.type,
+        precision=precision,
     )
-    plan = replace(plan, states=plan_of.states_of(plan, checkpoint, checkpoint_seconds))
-    together = where.type != "cpu" if stacked is None else stacked
-    learned = (train_stacked if together else train_single)(plan) if parts else {}
-    return plan_of.result_of(plan, learned, not_trained, together)
 
 
-def _rows_of(rows: ArrayLike, ratings: NDArray[np.float64], where: str, what: str) -> Ints:
-    """Check rows of a head: there are some, once each, all of them rated."""
-    given = np.asarray(rows)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
-        raise InputError(f"{where}: no {what} rows; expected their numbers, one or more")
-    found = given.astype(np.int64)
-    if found.min() < 0 or found.max() >= len(ratings):
-        raise InputError(
-            f"{where}: {what} rows {found.min()} to {found.max()}; expected 0 to {len(ratings) - 1}"
+def _states(plan: Plan, folder: Path, seconds: float) -> States:
+    """Give the files for the states of heads, with what decides on each."""
+    common = (
+        fingerprint_of_rows(plan.embeddings),
+        sorted(plan.stage.to_dict().items()),
+        plan.precision,
+        plan.seed,
+        plan.weights.sizes,
+    )
+    fingerprints = {
+        part.place: fingerprint_of(
+            *common,
+            part.place,
+            plan.weights.flat[part.place].cpu().numpy().tobytes(),
+            part.train.tobytes(),
+            part.validation.tobytes(),
+            part.targets.tobytes(),
+            part.keep_start,
         )
-    if np.unique(found).size < found.size:
-        raise InputError(f"{where}: a row is twice among the {what} rows; expected it once")
-    missing = found[np.isnan(ratings[found])]
-    if missing.size:
-        raise InputError(
-            f"{where}: {what} row {missing[0]} is not rated; expected a number from 0 to 7"
-        )
-    check_ratings(ratings[found], where)
-    return found
+        for part in plan.parts
+    }
+    return States(folder, fingerprints, seconds)

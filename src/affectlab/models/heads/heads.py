@@ -16,7 +16,7 @@ from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
 from affectlab.models.heads.rows import Rows, rows_of
 from affectlab.models.heads.shape import HeadShape, head_shape
 from affectlab.models.heads.targets import HIGH
-from affectlab.models.heads.training.stacked import predict_heads
+from affectlab.models.heads.training.stack import predict_heads
 from affectlab.models.heads.training.stage import HeadPrecision
 from affectlab.models.heads.weights import StackedWeights
 from affectlab.taxonomy import Taxonomy, load_taxonomy

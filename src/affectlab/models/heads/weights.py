@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from affectlab.core.errors import InputError
 from affectlab.models.heads.shape import HeadShape
@@ -57,7 +57,7 @@ class StackedWeights:
     """Weights of heads of one shape.
 
     All numbers lie in one tensor, one row per head; `weight` and `bias` are views of it, so that
-    heads are computed together as matrices in a stack, or one at a time.
+    heads are computed together as matrices in a stack.
 
     Examples
     --------
@@ -65,8 +65,6 @@ class StackedWeights:
     >>> weights = StackedWeights.initial(SMALL, width=1152, heads=3, seed=0)
     >>> [tuple(part.shape) for part in weights.weight]
     [(3, 1152, 128), (3, 128, 32), (3, 32, 1)]
-    >>> tuple(weights.head(1).bias[0].shape)
-    (1, 1, 128)
     """
 
     sizes: tuple[int, ...]
@@ -88,35 +86,24 @@ class StackedWeights:
         return cls(sizes, flat)
 
     @classmethod
-    def initial(
-        cls, shape: HeadShape, width: int, heads: int | Sequence[int], seed: int = 0
-    ) -> StackedWeights:
+    def initial(cls, shape: HeadShape, width: int, heads: int, seed: int = 0) -> StackedWeights:
         """Draw weights to begin training with.
 
         Weights and biases of a layer with n inputs are uniform from -1/sqrt(n) to 1/sqrt(n), as
-        in ``torch.nn.Linear``. What a head begins with depends on the seed and its number alone.
-
-        Parameters
-        ----------
-        heads
-            How many heads, or the numbers of the heads.
+        in ``torch.nn.Linear``. What a head begins with depends on the seed and its place alone.
 
         Raises
         ------
         InputError
-            When there is no head, or a number or the seed is below 0.
+            When there is no head, or the seed is below 0.
         """
-        numbers = (
-            list(range(heads)) if isinstance(heads, int | np.integer) else [int(k) for k in heads]
-        )
-        if not numbers or min(numbers) < 0 or seed < 0:
+        if heads < 1 or seed < 0:
             raise InputError(
-                f"{len(numbers)} heads, seed {seed}; expected one head or more, and numbers and a "
-                "seed from 0 on"
+                f"{heads} heads, seed {seed}; expected one or more, and a seed from 0 on"
             )
-        found = cls.zeros(shape.sizes(width), len(numbers))
-        for row, number in enumerate(numbers):
-            draw = np.random.default_rng([seed, number, 0])
+        found = cls.zeros(shape.sizes(width), heads)
+        for row in range(heads):
+            draw = np.random.default_rng([seed, row, 0])
             for layer in found.layers:
                 edge = 1 / sqrt(layer.inputs)
                 for part in (layer.weight, layer.bias):
@@ -156,22 +143,6 @@ class StackedWeights:
     def device(self) -> torch.device:
         """Where the weights lie."""
         return self.flat.device
-
-    def head(self, index: int) -> StackedWeights:
-        """Give one head; it shares its numbers with the stack.
-
-        Raises
-        ------
-        InputError
-            When there is no such head.
-        """
-        if not 0 <= index < self.n_heads:
-            raise InputError(f"head {index}; expected a number from 0 to {self.n_heads - 1}")
-        return self.first(index + 1, index)
-
-    def first(self, stop: int, start: int = 0) -> StackedWeights:
-        """Give heads that lie side by side; they share their numbers with the stack."""
-        return StackedWeights(self.sizes, self.flat[start:stop])
 
     def select(self, places: Sequence[int] | Tensor) -> StackedWeights:
         """Copy some heads, in the order given."""
@@ -252,18 +223,3 @@ class StackedWeights:
                     raise InputError(f"{where}, layers.{k}.{name}: expected finite numbers")
                 into.copy_(part)
         return found
-
-    def sequential(self, index: int, dropout: float = 0.0) -> nn.Sequential:
-        """Give one head as modules of torch, with copied weights and in evaluation mode."""
-        own = self.head(index)
-        parts: list[nn.Module] = []
-        for k, layer in enumerate(self.layers):
-            # Nothing is drawn: the caller's random numbers stay as they were.
-            linear = nn.Linear(layer.inputs, layer.outputs, device="meta").to_empty(device="cpu")
-            with torch.no_grad():
-                linear.weight.copy_(own.weight[k][0].T)
-                linear.bias.copy_(own.bias[k][0, 0])
-            parts.append(linear)
-            if k < len(self.layers) - 1:
-                parts += [nn.ReLU(), nn.Dropout(dropout)]
-        return nn.Sequential(*parts).eval()

@@ -1,1 +1,1 @@
-"""How heads are trained: the plan, one at a time or stacked, stage by stage."""
+"""How heads are trained: the settings of a stage, where a head stands, heads as a stack."""

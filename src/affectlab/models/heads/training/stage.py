@@ -6,9 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Count, Rare, by_name
 
@@ -107,17 +104,3 @@ class StageResult:
     """Heads that had nothing to learn from, and why."""
     device: str
     precision: str
-    stacked: bool
-    """Whether all heads were trained as one stack, or one at a time."""
-
-
-def embeddings_of(X: ArrayLike, width: int) -> NDArray[Any]:
-    """Check the shape and type of embeddings, without reading them."""
-    given = X if isinstance(X, np.ndarray) else np.asarray(X)
-    if given.ndim != 2 or given.shape[1] != width or not len(given):
-        raise InputError(
-            f"embeddings of shape {given.shape}; expected (n, {width}), as the heads were made for"
-        )
-    if given.dtype.kind != "f":
-        raise InputError(f"embeddings of type {given.dtype}; expected floating-point numbers")
-    return given
