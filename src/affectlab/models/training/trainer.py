@@ -363,10 +363,14 @@ class _Trainer(Trainer):
         self.run, self.parts = run, parts
 
     def create_accelerator_and_postprocess(self) -> None:
-        """Make the accelerator, which need not collect the garbage of the process at each fit."""
+        """Make the accelerator, without what takes long and is of no use here."""
         super().create_accelerator_and_postprocess()
         accelerator: Any = self.accelerator
+        # It would collect the garbage of the process at each fit, half a second of it.
         accelerator.free_memory = _as_it_is
+        if not self.args.fp16:
+            # Its optimiser looks for a package on the disk at each step.
+            accelerator.prepare_optimizer = _as_it_is
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Give parts of batches, which processes share as they are."""
@@ -389,5 +393,5 @@ class _Trainer(Trainer):
         return 0
 
 
-def _as_it_is(batch: Any = None) -> Any:
-    return batch
+def _as_it_is(given: Any = None, **_: Any) -> Any:
+    return given
