@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -40,10 +40,6 @@ from affectlab.models.training.steps import (
     seed_device,
     step_seed,
 )
-
-if TYPE_CHECKING:
-    from affectlab.models.text.settings import Training
-    from affectlab.models.vision.settings import VisionTraining
 
 __all__ = ["Judge", "Report", "fine_tune"]
 
@@ -73,7 +69,7 @@ def fine_tune(
     read: Callable[[Ints, int], Inputs],
     loss: Callable[[nn.Module, Inputs, Ints], tuple[Tensor, Tensor]],
     judge: Judge | None,
-    training: Training | VisionTraining,
+    training: Any,
     *,
     momentum: float = 0.0,
     seed: int = 0,
@@ -92,6 +88,9 @@ def fine_tune(
         Of a network, inputs and their rows: the mean loss, and what is added to it for learning.
     judge
         None: the last epoch is kept.
+    training
+        Settings: :class:`affectlab.models.text.Training`, or that of
+        :mod:`affectlab.models.vision`, which have the names that are used here.
     momentum
         Of the optimiser ``sgd``.
     fingerprint
@@ -209,7 +208,7 @@ class _Run(TrainerCallback):
     read: Callable[[Ints, int], Inputs]
     loss: Callable[[nn.Module, Inputs, Ints], tuple[Tensor, Tensor]]
     judge: Judge | None
-    training: Training | VisionTraining
+    training: Any
     seed: int
     progress: Report | None
     state: _State = field(default_factory=_State)
