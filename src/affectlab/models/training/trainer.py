@@ -221,7 +221,7 @@ class _Run(TrainerCallback):
     rate: float = 0.0
 
     def __post_init__(self) -> None:
-        self.per_epoch = len(self.batches(0))
+        self.per_epoch: int = len(self.batches(0))
         self.learned = [part for part in self.network.parameters() if part.requires_grad]
 
     @property
@@ -323,7 +323,7 @@ class _Parts:
     def __init__(self, run: _Run, rank: int, world: int) -> None:
         self.run, self.rank, self.world = run, rank, world
         most = -(-run.training.batch_size // world)
-        self.pieces = -(-most // (run.training.micro_batch or most))
+        self.pieces: int = -(-most // (run.training.micro_batch or most))
         self.rows: Sequence[Ints] = ()
         """Of each batch of this epoch."""
 
