@@ -516,7 +516,6 @@ LISTED = {
 APART = {
     "jnd_strips": "needs films; its times are those of jnd_times",
     "write_report": "shows results of the functions here, and pictures drawn from sorted names",
-    "train_pilot_model": "learns from labelled_corpus, in the order of that; takes seconds",
 }
 """Why some have no call."""
 

@@ -16,8 +16,8 @@ from tests.models.vlm.fake_server import FakeServer, values
 from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.hinted import HintedPlan, annotate_until
-from affectlab.models.hinted.asking import Usable
 from affectlab.models.hinted.coverage import Tally
+from affectlab.models.hinted.loop import most_in_a_row
 from affectlab.models.vlm import AskSettings, VlmAnnotator, VlmRater
 
 
@@ -49,7 +49,7 @@ def test_failures_are_asked_about_again_and_never_taken_for_hints(
     # More often than a single picture may fail.
     for _ in range(5):
         before = len(annotator.asked)
-        with pytest.raises(InputError, match=r"pictures of round 1.*; what was answered is kept"):
+        with pytest.raises(InputError, match=r"in a row that cannot be used .*another run goes on"):
             annotate_until(plan(batch=8), PAINTED, annotator, tmp_path / "r")
         # A batch nobody took is enough: no more were asked about, and no more pictures made.
         assert len(annotator.asked) - before <= 20 + 8
@@ -113,10 +113,10 @@ def test_few_usable_answers_stop_the_run_unless_the_plan_allows_it(tmp_path: Pat
 
 def test_answers_in_a_row_are_no_chance() -> None:
     for share in (0.05, 0.2, 0.5, 0.9):
-        most = Usable("x", share).most_in_a_row
+        most = most_in_a_row(share)
         assert (1 - share) ** most <= 1e-6 < (1 - share) ** (most - 1)
-    assert Usable("x", 1).most_in_a_row == 1
-    assert Usable("x", 0).most_in_a_row == math.inf
+    assert most_in_a_row(1) == 1
+    assert most_in_a_row(0) == math.inf
 
 
 def reached(p: float, seed: int, target: int) -> tuple[bool, int]:

@@ -12,7 +12,6 @@ import pytest
 from affectlab import InputError, load_taxonomy
 from affectlab.models.runs.folders import write_json
 from affectlab.models.text import TextClassifier
-from affectlab.models.text.blending import BlendTextClassifier
 from affectlab.models.text.decisions import DecisionRule, Scaling
 from affectlab.taxonomy import Taxonomy
 
@@ -62,22 +61,6 @@ def encoder_model(tmp_path_factory) -> TextClassifier:
     settings = {"encoder": place, "epochs": 1, "batch_size": 8, "device": "cpu"}
     model = TextClassifier.make("embedding", taxonomy="ekman", **settings)
     return model.fit(*texts_of(16))
-
-
-def test_settings_of_parts_of_a_blend_are_looked_at_as_well(tmp_path) -> None:
-    first = made()
-    texts, labels = ["so happy !", "so scared !"], ["joy", "fear"]
-    model = BlendTextClassifier(
-        taxonomy="ekman", first=first, second=made("glad afraid"), seed=first.seed
-    )
-    model.fitted, model.seen = True, first.seen
-    model.training = dict(first.training)
-    model.tune(texts, labels)
-    folder = model.save(tmp_path / "model")
-    assert TextClassifier.load(folder).predict_labels(["so happy"]) == [("joy",)]
-    spoil(folder, lambda meta: meta["settings"]["first_settings"].update(cache="x"))
-    with pytest.raises(InputError, match="unknown setting 'cache'"):
-        TextClassifier.load(folder)
 
 
 def _rule(meta):

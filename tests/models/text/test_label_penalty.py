@@ -10,9 +10,9 @@ from torch import nn
 from affectlab import load_taxonomy
 from affectlab.core.errors import InputError
 from affectlab.models.text.label_penalty import label_relations, laplacian
-from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.networks.loop import Problem, Split, train
 from affectlab.models.text.settings import Training
+from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
 from affectlab.taxonomy import Taxonomy
 from affectlab.taxonomy.label import Label
 

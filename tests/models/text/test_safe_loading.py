@@ -15,7 +15,7 @@ from affectlab.models.text import TextClassifier
 from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
 from affectlab.models.text.encoders.pretrained import load_encoder, load_tokenizer
 from affectlab.models.text.encoders.transformer import TransformerTextClassifier
-from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of
@@ -181,7 +181,7 @@ def test_sizes_that_weights_do_not_have_take_no_memory(tmp_path, size, name):
     if not isinstance(size, int):
         said = f"{name} = .*: expected a whole number from 1 on"
     with pytest.raises(InputError, match=said):
-        TextClassifier.load(folder)
+        BilstmTextClassifier.load(folder)
 
 
 def test_a_head_of_another_size_takes_no_memory(saved, tmp_path):

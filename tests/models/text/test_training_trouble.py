@@ -13,8 +13,8 @@ from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
 from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
 from affectlab.models.text.encoders.transformer import TransformerTextClassifier
-from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.networks.stopping import EarlyStopping
+from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of
@@ -155,13 +155,13 @@ def test_a_model_remembers_which_texts_chose_its_epoch(tmp_path):
     assert (stopped.best_epoch, stopped.n_epochs) == (int(np.argmax(scores)) + 1, len(scores))
     assert stopped.saw(dev[0][::-1])
     assert not stopped.saw(dev[0][1:])
-    again = TextClassifier.load(model.save(tmp_path / "model"))
+    again = BilstmTextClassifier.load(model.save(tmp_path / "model"))
     assert again.stopped_on == stopped
     assert again.history == model.history
     # Without dev the last epoch is the model, whatever was there before.
     model.fit(*texts_of(60))
     assert model.stopped_on is None
-    again = TextClassifier.load(model.save(tmp_path / "model"))
+    again = BilstmTextClassifier.load(model.save(tmp_path / "model"))
     assert again.stopped_on is None
     assert len(again.history) == 5
 
@@ -183,10 +183,10 @@ def test_histories_that_are_none(tmp_path):
     for content in (held, [], {"epochs": [3], "stopped_on": None}):
         file.write_text(json.dumps(content))
         with pytest.raises(InputError, match=r"history\.json: expected the epochs of a training"):
-            TextClassifier.load(folder)
+            BilstmTextClassifier.load(folder)
     # A model that was saved without it knows nothing of its training.
     file.unlink()
-    again = TextClassifier.load(folder)
+    again = BilstmTextClassifier.load(folder)
     assert (again.history, again.stopped_on) == ([], None)
 
 

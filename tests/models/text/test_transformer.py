@@ -20,8 +20,8 @@ from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
 from affectlab.models.text.encoders.choice import ChoiceTextClassifier
 from affectlab.models.text.encoders.transformer import TransformerTextClassifier
-from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 from affectlab.models.text.warnings import TruncatedTextWarning
+from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of

@@ -135,11 +135,13 @@ def test_groups_of_the_chosen_labels(train, dev) -> None:
 @pytest.mark.long
 def test_dev_that_also_stopped_training_is_told(train, dev, tmp_path) -> None:
     pytest.importorskip("torch")
+    from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
+
     settings = {"epochs": 2, "hidden": 8, "width": 8, "device": "cpu"}
-    model = TextClassifier.make("bilstm", **settings).fit(*train, dev=dev)
+    model = BilstmTextClassifier(**settings).fit(*train, dev=dev)
     (said,) = model.training["early_stopping"]
     assert said.startswith("bilstm: epoch ")
-    again = TextClassifier.load(model.save(tmp_path / "model"))
+    again = BilstmTextClassifier.load(model.save(tmp_path / "model"))
     assert again.training["early_stopping"] == [said]
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
     assert f"The texts of dev also stopped training early ({said})" in card

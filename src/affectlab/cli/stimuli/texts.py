@@ -14,14 +14,14 @@ from affectlab.cli.manifest import OptionsOf
 from affectlab.core.errors import InputError
 from affectlab.core.types import Count
 from affectlab.core.words import joined
-from affectlab.models.text import (
+from affectlab.ratings import Ratings, read_ratings
+from affectlab.recipes.goemotions.pilot import (
     FEWEST_AGREED,
     PilotPredictor,
     annotate_texts,
     read_pilot_answers,
     train_pilot_model,
 )
-from affectlab.ratings import Ratings, read_ratings
 from affectlab.stimuli import captioned_pairs, labelled_corpus, read_captions
 from affectlab.stimuli.curation import Curation, CurationPlan, curate as run, load_curation_plan
 from affectlab.stimuli.review import comment_decisions, queue_comments

@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.registry import Registry, callables
 from affectlab.core.words import shown
 from affectlab.evaluation import OUTCOMES
+from affectlab.models.hinted.plan import HintedPlan
 from affectlab.models.images import ImageFile
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [
-    "Annotation",
+    "DECOY",
+    "MAIN",
     "Annotator",
-    "annotation_of",
+    "Answered",
+    "Question",
     "ask",
+    "checked",
     "left_out_by",
     "list_image_annotators",
     "load_image_annotator",
@@ -40,10 +44,23 @@ _ANNOTATORS = Registry[Annotator](
 )
 
 
-@dataclass(frozen=True)
-class Annotation:
-    """One answer, checked."""
+MAIN, DECOY = "main", "decoy"
+"""Who is asked: the annotator as it is used, or as it is audited with wrong hints."""
 
+
+@dataclass(frozen=True)
+class Answered:
+    """One answer about one picture, checked."""
+
+    role: str
+    stimulus: str
+    sha256: str
+    """Hash of the picture that it is about."""
+    round: int
+    hint: str
+    """Label that was hinted at, ``""`` for none."""
+    target: str
+    """Label that the picture was made for, ``""`` where it was made for none."""
     outcome: str
     values: Mapping[str, float]
     """What was given to labels, in the spelling of the taxonomy."""
@@ -91,56 +108,73 @@ def left_out_by(annotator: Annotator) -> str:
     return str(getattr(annotator, "left_out", "zero"))
 
 
-def annotation_of(given: Any, taxonomy: Taxonomy, scale: Scale, at_most: int | None) -> Annotation:
+Checked: TypeAlias = tuple[str, dict[str, float], str]
+"""Outcome, values by label, and what is wrong with them."""
+
+
+def checked(given: Any, taxonomy: Taxonomy, scale: Scale, at_most: int | None) -> Checked:
     """Check what an annotator gave for one picture.
 
     Examples
     --------
     >>> from affectlab.taxonomy import load_taxonomy
     >>> known, scale = load_taxonomy("emonet_face"), Scale.parse("0-7")
-    >>> annotation_of({"awe": 4}, known, scale, 5).values
-    {'Awe': 4.0}
-    >>> annotation_of({"Awe": 4, "Fear": 2}, known, scale, 1).problem
+    >>> checked({"awe": 4}, known, scale, 5)
+    ('ok', {'Awe': 4.0}, '')
+    >>> checked({"Awe": 4, "Fear": 2}, known, scale, 1)[2]
     '2 labels above 0; expected at most 1'
     """
     if isinstance(given, str):
         check_choice("outcome", given, OUTCOMES, "annotator")
-        if given == "ok":
-            return Annotation("schema_invalid", {}, "outcome ok without values")
-        return Annotation(given, {})
+        without = given == "ok"
+        return ("schema_invalid", {}, "outcome ok without values") if without else (given, {}, "")
     if not isinstance(given, Mapping):
         kind = type(given).__name__
-        return Annotation("unparseable", {}, f"gave {kind}; expected values of labels")
+        return "unparseable", {}, f"gave {kind}; expected values of labels"
     values: dict[str, float] = {}
     for name, value in given.items():
         if name not in taxonomy:
-            return Annotation("schema_invalid", {}, f"{shown(name, 40)!r} is no label")
+            return "schema_invalid", {}, f"{shown(name, 40)!r} is no label"
         label = taxonomy.name_of(name)
         try:
             number = float(value)
         except (TypeError, ValueError):
             number = math.nan
         if not bool(scale.contains([number])[0]):
-            problem = f"{label} = {shown(value, 40)}: expected {scale}"
-            return Annotation("schema_invalid", {}, problem)
+            return "schema_invalid", {}, f"{label} = {shown(value, 40)}: expected {scale}"
         if label in values:
-            return Annotation("schema_invalid", {}, f"{label} was rated twice")
+            return "schema_invalid", {}, f"{label} was rated twice"
         values[label] = number
     low = scale.low or 0.0
     above = sum(value > low for value in values.values())
     if at_most is not None and above > at_most:
-        problem = f"{above} labels above {low:g}; expected at most {at_most}"
-        return Annotation("rule_violation", {}, problem)
-    return Annotation("ok", values)
+        return "rule_violation", {}, f"{above} labels above {low:g}; expected at most {at_most}"
+    return "ok", values, ""
+
+
+class Question(NamedTuple):
+    """A picture that is to be asked about."""
+
+    role: str
+    file: ImageFile
+    sha256: str
+    hint: str
+    target: str
+
+    def named(self) -> dict[str, str]:
+        """Give what names it in the ledger."""
+        told = {"role": self.role, "stimulus": self.file.stimulus}
+        return told | {"sha256": self.sha256, "hint": self.hint}
 
 
 def ask(
     annotator: Annotator,
-    images: Sequence[ImageFile],
-    hints: Sequence[str],
+    plan: HintedPlan,
     where: str,
+    round: int,
+    asked: Sequence[Question],
     unsent: Callable[[], None],
-) -> list[Any]:
+) -> list[Answered]:
     """Ask an annotator about some pictures.
 
     Parameters
@@ -154,8 +188,9 @@ def ask(
     InputError
         When it fails, or gives another number of answers.
     """
+    images = [one.file for one in asked]
     try:
-        answers = list(annotator(list(images), list(hints)))
+        answers = list(annotator(images, [one.hint for one in asked]))
     except InputError:
         unsent()
         raise
@@ -170,4 +205,16 @@ def ask(
         raise InputError(
             f"{where} gave {len(answers)} answers about {len(images)} pictures; expected one each"
         )
-    return answers
+    known, scale = plan.known(), Scale.parse(plan.scale)
+    return [
+        Answered(
+            **one.named(),
+            round=round,
+            target=one.target,
+            outcome=outcome,
+            values=values,
+            problem=problem,
+        )
+        for one, said in zip(asked, answers, strict=True)
+        for outcome, values, problem in [checked(said, known, scale, plan.at_most)]
+    ]

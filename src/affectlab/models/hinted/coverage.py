@@ -13,8 +13,8 @@ import polars as pl
 from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Formula, IntervalFact, Reason
 from affectlab.core.inference import wilson_interval
+from affectlab.models.hinted.annotator import DECOY, MAIN, Answered
 from affectlab.models.hinted.plan import HintedPlan
-from affectlab.models.hinted.state import DECOY, MAIN, Answered
 
 __all__ = ["ALL", "Tally", "acceptance_table", "coverage_table"]
 

@@ -15,9 +15,9 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.files.csv import write_data_csv
 from affectlab.core.words import percent, plural
 from affectlab.models.ask import in_flight_sentence
+from affectlab.models.hinted.annotator import DECOY, MAIN, Answered
 from affectlab.models.hinted.coverage import acceptance_table, lowest
 from affectlab.models.hinted.plan import HintedPlan
-from affectlab.models.hinted.state import DECOY, MAIN, Answered
 from affectlab.ratings import Ratings
 
 __all__ = ["HintedRun", "ratings_of", "write_results"]
@@ -37,7 +37,7 @@ class HintedRun:
     """Name of the annotator."""
     version: str
     answers: Mapping[tuple[str, str], Answered]
-    """Last answer by role (``main`` or ``decoy``) and stimulus."""
+    """Answer by role (``main`` or ``decoy``) and stimulus."""
     history: pl.DataFrame
     """A row for each round and label; see :attr:`coverage` for the columns."""
     stopped: str

@@ -34,7 +34,6 @@ __all__ = [
     "DTYPES",
     "Asked",
     "Checkpoint",
-    "Draws",
     "ReactionNetwork",
     "Task",
     "do_all",
@@ -156,15 +155,10 @@ def _plain(settings: Any) -> str:
 # The next token: the likeliest one, or one drawn by numbers that belong to an answer alone.
 
 
-class Draws:
-    """Chooses the tokens of some answers, each by a stream of numbers of its own.
+class _Draws(transformers.LogitsProcessor):
+    """Leaves each answer one token: one drawn by a stream of numbers that is its own.
 
-    So the answers beside it, and their number, decide nothing.
-
-    Parameters
-    ----------
-    names
-        Hexadecimal names of the answers; the same name and seed give the same numbers.
+    So the answers beside it, and their number, decide nothing. Greedily, all tokens stay.
     """
 
     def __init__(self, decoding: Decoding, names: Sequence[str]) -> None:
@@ -175,29 +169,15 @@ class Draws:
             if not decoding.greedy
         ]
 
-    def choose(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Choose the next token of each answer.
-
-        Parameters
-        ----------
-        logits
-            Of shape (answers, tokens).
-
-        Returns
-        -------
-        Tokens, and their natural log-probabilities under the model itself (temperature 1, all
-        tokens); both of shape (answers,).
-        """
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:  # noqa: ARG002
+        _check_finite(scores)
         if self._decoding.greedy:
-            tokens = logits.argmax(dim=1)
-        else:
-            # Drawn in double precision: another size of batch changes the last digits of logits.
-            scaled = logits.double().cpu().numpy() / self._decoding.temperature
-            uniform = np.array([stream.random() for stream in self._streams])
-            drawn = drawn_tokens(scaled, self._decoding.top_p, uniform)
-            tokens = torch.from_numpy(drawn).to(logits.device)
-        log_p = torch.log_softmax(logits.float(), dim=1)
-        return tokens, log_p.gather(1, tokens[:, None])[:, 0]
+            return scores
+        # Drawn in double precision: another size of batch changes the last digits of logits.
+        scaled = scores.double().cpu().numpy() / self._decoding.temperature
+        uniform = np.array([stream.random() for stream in self._streams])
+        drawn = torch.from_numpy(drawn_tokens(scaled, self._decoding.top_p, uniform))
+        return torch.full_like(scores, -torch.inf).scatter(1, drawn.to(scores.device)[:, None], 0.0)
 
 
 def drawn_tokens(logits: Floats, top_p: float, uniform: Floats) -> Ints:
@@ -275,6 +255,15 @@ class ReactionNetwork:
         own = checkpoint.writer.config.decoder_start_token_id
         starts = (config.decoder_start_token_id, own, self._pad)
         self._start: int = next(one for one in starts if one is not None)
+        # Whatever else a checkpoint says of decoding, such as beams, is not how these are written.
+        settings: Any = transformers.GenerationConfig
+        checkpoint.writer.generation_config = settings(
+            decoder_start_token_id=self._start,
+            eos_token_id=self._ends,
+            pad_token_id=self._pad,
+            return_dict_in_generate=True,
+            output_logits=True,
+        )
 
     def tokens(self, text: str) -> tuple[int, ...]:
         """Turn a text into tokens, its end included; nothing is cut."""
@@ -295,39 +284,29 @@ class ReactionNetwork:
         list of Written
         """
         encoded, mask = self._encoded(asked)
-        draws = Draws(decoding, names)
-        n = len(asked)
-        last = torch.full((n, 1), self._start, dtype=torch.long, device=self._device)
-        ends = torch.tensor(self._ends, device=self._device)
-        over = torch.zeros(n, dtype=torch.bool, device=self._device)
-        total = torch.zeros(n, dtype=torch.float64)
-        count = torch.zeros(n, dtype=torch.long, device=self._device)
-        written, past = [], None
-        for _ in range(decoding.max_new_tokens):
-            found = self._checkpoint.writer(
-                encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
-                attention_mask=mask,
-                decoder_input_ids=last,
-                past_key_values=past,
-                use_cache=True,
-            )
-            past = found.past_key_values
-            logits = self._finite(found.logits[:, -1])
-            tokens, log_p = draws.choose(logits)
-            tokens = torch.where(over, self._pad, tokens)
-            # Added on the processor: some devices have no double precision.
-            total += torch.where(over, 0.0, log_p).cpu().double()
-            count += (~over).long()
-            written.append(tokens)
-            over |= torch.isin(tokens, ends)
-            last = tokens[:, None]
-            if bool(over.all()):
-                break
-        rows = torch.stack(written, dim=1).tolist()
+        writer = self._checkpoint.writer
+        found = writer.generate(
+            encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
+            attention_mask=mask,
+            max_new_tokens=decoding.max_new_tokens,
+            logits_processor=[_Draws(decoding, names)],
+        )
+        tokens = found.sequences[:, 1:]
+        worth = writer.compute_transition_scores(
+            found.sequences, found.logits, normalize_logits=True
+        )
+        ends = torch.isin(tokens, torch.tensor(self._ends, device=self._device))
+        own = ends.cumsum(dim=1) - ends.long() == 0
+        # Added on the processor: some devices have no double precision.
+        values = torch.where(own, worth, 0.0).cpu().double().sum(dim=1)
         return [
             Written(self._text(row[:length]), value, length, done)
             for row, value, length, done in zip(
-                rows, total.tolist(), count.tolist(), over.tolist(), strict=True
+                tokens.tolist(),
+                values.tolist(),
+                own.sum(dim=1).tolist(),
+                ends.any(dim=1).tolist(),
+                strict=True,
             )
         ]
 
@@ -350,15 +329,14 @@ class ReactionNetwork:
         wanted = self._padded(targets)
         real = _mask(targets, self._device)
         start = torch.full_like(wanted[:, :1], self._start)
-        logits = self._finite(
-            self._checkpoint.writer(
-                encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
-                attention_mask=mask,
-                # What stands behind the end of an answer is not seen by what is before it.
-                decoder_input_ids=torch.cat([start, wanted[:, :-1]], dim=1),
-                use_cache=False,
-            ).logits
-        )
+        logits = self._checkpoint.writer(
+            encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
+            attention_mask=mask,
+            # What stands behind the end of an answer is not seen by what is before it.
+            decoder_input_ids=torch.cat([start, wanted[:, :-1]], dim=1),
+            use_cache=False,
+        ).logits
+        _check_finite(logits)
         log_p = torch.log_softmax(logits.float(), dim=-1)
         picked = torch.where(real, log_p.gather(2, wanted[..., None])[..., 0], 0.0)
         found: list[float] = picked.cpu().double().sum(dim=1).tolist()
@@ -416,12 +394,12 @@ class ReactionNetwork:
             [[*row, *[self._pad] * (longest - len(row))] for row in rows], device=self._device
         )
 
-    def _finite(self, logits: Tensor) -> Tensor:
-        if not bool(torch.isfinite(logits).all()):
-            raise InputError(
-                "the network gives numbers beyond the range of its precision; expected bf16 or fp32"
-            )
-        return logits
+
+def _check_finite(logits: Tensor) -> None:
+    if not bool(torch.isfinite(logits).all()):
+        raise InputError(
+            "the network gives numbers beyond the range of its precision; expected bf16 or fp32"
+        )
 
 
 def _mask(rows: Sequence[tuple[int, ...]], device: torch.device) -> Tensor:

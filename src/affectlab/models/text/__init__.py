@@ -2,7 +2,7 @@
 
 Make one with :meth:`TextClassifier.make`, train it, choose thresholds on a dev split, and let it
 rate texts; the answers are :class:`~affectlab.ratings.Ratings`. The back end ``linear`` needs
-nothing but the core install; ``bilstm``, ``transformer``, ``embedding``, and ``choice`` and
+nothing but the core install; ``transformer``, ``embedding``, and ``choice`` and
 ``choice-embedding``, which choose one label, need the extra ``models``, which is imported when they
 are first used.
 """
@@ -10,7 +10,6 @@ are first used.
 from typing import TYPE_CHECKING
 
 from affectlab.core.interface.lazy import lazily
-from affectlab.models.text.blending import blend
 from affectlab.models.text.classifier import TextClassifier, list_backends, load_backend
 from affectlab.models.text.data import (
     LabelledTexts,
@@ -38,18 +37,10 @@ from affectlab.models.text.labels import (
     check_texts as check_texts,
     group_probabilities,
     group_targets as group_targets,
+    label_matrix as label_matrix,
     membership as membership,
 )
-from affectlab.models.text.pilot import (
-    FEWEST_AGREED as FEWEST_AGREED,
-    PilotPredictor as PilotPredictor,
-    annotate_texts,
-    list_annotators,
-    read_pilot_answers as read_pilot_answers,
-    train_pilot_model,
-)
 from affectlab.models.text.settings import Training
-from affectlab.models.text.transfers import Transfer as Transfer, transfer
 from affectlab.models.text.warnings import (
     SeenInTrainingWarning as SeenInTrainingWarning,
     TruncatedTextWarning as TruncatedTextWarning,
@@ -64,22 +55,17 @@ __all__ = [
     "LabelledTexts",
     "TextClassifier",
     "Training",
-    "annotate_texts",
     "best_global_threshold",
     "best_thresholds",
     "best_top_k",
-    "blend",
     "fit_decision",
     "group_probabilities",
     "labelled_texts",
-    "list_annotators",
     "list_backends",
     "load_backend",
     "probe_layers",
     "read_labelled_texts",
     "read_texts",
-    "train_pilot_model",
-    "transfer",
 ]
 
 if not TYPE_CHECKING:

@@ -465,7 +465,8 @@ class TextClassifier(HubModel, TextModel):
         folder = Path(path)
 
         def backend(name: str) -> type[TextClassifier]:
-            found = load_backend(name)
+            # A class that is asked itself need not be in the list.
+            found = cls if name == getattr(cls, "backend", None) else load_backend(name)
             if not issubclass(found, cls):
                 raise InputError(
                     f"{folder} holds a model of back end {name!r}; expected {cls.backend!r}"
@@ -590,10 +591,8 @@ _BACKENDS = Registry[type[TextClassifier]](
     from_modules=False,
     ours={
         "linear": "affectlab.models.text.linear.classifier:LinearTextClassifier",
-        "bilstm": "affectlab.models.text.networks.bilstm:BilstmTextClassifier",
         "transformer": "affectlab.models.text.encoders.transformer:TransformerTextClassifier",
         "embedding": "affectlab.models.text.encoders.embedding:EmbeddingTextClassifier",
-        "blend": "affectlab.models.text.blending:BlendTextClassifier",
         "choice": "affectlab.models.text.encoders.choice:ChoiceTextClassifier",
         "choice-embedding": "affectlab.models.text.encoders.choice:ChoiceEmbeddingTextClassifier",
     },

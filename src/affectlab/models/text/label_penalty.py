@@ -25,7 +25,7 @@ def label_relations(
 ) -> Floats | None:
     r"""Say how strongly each two labels belong together, or apart.
 
-    Networks (``bilstm``, ``embedding``, ``transformer``) use signed relations on probabilities and
+    Networks (``embedding``, ``transformer``) use signed relations on probabilities and
     add :math:`\gamma\,\frac{1}{nk^2} \sum_t \sum_{i,j} R_{ij} (p_{ti} - p_{tj})^2` to their loss,
     the mean over the n texts of a batch and all pairs of the k labels: related labels are pulled to
     the same probability, and those with negative R pushed to different ones.

@@ -105,10 +105,6 @@ def _is_penalty(value: Any) -> bool:
         return False
 
 
-def _is_own(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-
-
 _ABOVE_0 = _number("a number above 0 and finite", 0, above=True)
 _FROM_0 = _number("0 or more and finite", 0)
 _SHARE = _number("a number from 0 to 1", 0, 1)
@@ -143,12 +139,6 @@ _TRAINING: dict[str, Kind] = {
     "checkpoints": _PLACE.or_none(),
     "checkpoint_steps": _COUNT.or_none(),
 }
-_PART = Kind(
-    "the name of a back end, or a classifier",
-    lambda value: isinstance(value, str) or hasattr(value, "predict_proba"),
-)
-_OWN = Kind("settings by name, such as {cost = 0.5}", _is_own).or_none()
-
 _KNOWN: dict[str, dict[str, Kind]] = {
     "linear": {
         "cost": _ABOVE_0,
@@ -162,17 +152,6 @@ _KNOWN: dict[str, dict[str, Kind]] = {
         "max_epochs": _COUNT,
         **_PULL,
     },
-    "bilstm": {
-        "preset": _choice("sane", "paper"),
-        "hidden": _COUNT,
-        "width": _COUNT,
-        "dropout": _DROPOUT.or_none(),
-        "min_texts": _COUNT,
-        "max_words": _COUNT,
-        "max_tokens": _COUNT,
-        **_TRAINING,
-        **_PULL,
-    },
     "transformer": {"encoder": _PLACE, "max_tokens": _TOKENS, **_TRAINING, **_PULL},
     "embedding": {
         "encoder": _PLACE,
@@ -184,13 +163,6 @@ _KNOWN: dict[str, dict[str, Kind]] = {
         "cache": _PLACE.or_none(),
         **_TRAINING,
         **_PULL,
-    },
-    "blend": {
-        "first": _PART,
-        "second": _PART,
-        "first_settings": _OWN,
-        "second_settings": _OWN,
-        "criterion": _choice("macro_f1", "loss"),
     },
 }
 _KNOWN |= {"choice": _KNOWN["transformer"], "choice-embedding": _KNOWN["embedding"]}

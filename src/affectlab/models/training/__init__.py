@@ -8,14 +8,12 @@ from affectlab.models.training.checkpoints import (
     write_state as write_state,
 )
 from affectlab.models.training.steps import (
-    accelerator_on as accelerator_on,
     all_finite as all_finite,
     diverged as diverged,
     on_device as on_device,
     optimiser_of as optimiser_of,
     seed_device as seed_device,
-    shares_of as shares_of,
     shuffled as shuffled,
     step_seed as step_seed,
-    summed as summed,
 )
+from affectlab.models.training.trainer import fine_tune as fine_tune

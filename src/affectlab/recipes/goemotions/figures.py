@@ -21,7 +21,7 @@ from affectlab.recipes.recipe import RecipeFigure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from affectlab.models.text import Transfer
+    from affectlab.recipes.goemotions.transfer import Transfer
 
 __all__ = [
     "agreement_figure",

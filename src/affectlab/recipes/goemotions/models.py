@@ -17,7 +17,8 @@ from affectlab.recipes.goemotions.data import Corpus
 from affectlab.recipes.recipe import Finding
 
 if TYPE_CHECKING:
-    from affectlab.models.text import TextClassifier, Transfer
+    from affectlab.models.text import TextClassifier
+    from affectlab.recipes.goemotions.transfer import Transfer
 
 __all__ = ["Effort", "Judged", "Models", "model_findings", "transfer_of"]
 
@@ -81,6 +82,8 @@ def model_findings(
     Thresholds are fitted on dev. Models are judged on test where it is there, and otherwise on dev
     with thresholds from one half for the other.
     """
+    from affectlab.models.text import load_backend
+
     settings: dict[str, Any] = {"cost": 0.7}
     if corpus.bert is None:
         backend = "linear"
@@ -88,7 +91,7 @@ def model_findings(
     else:
         backend, settings = "transformer", {"encoder": str(corpus.bert), **_BERT}
         said, doubt = "BERT of models/bert", "one training run"
-    first = _trained(corpus, backend, settings, seed)
+    first = _trained(corpus, load_backend(backend), settings, seed)
     where = "test" if corpus.test is not None else "dev, cross-fitted"
     judged = {level: _judge(first, corpus, level) for level in _TABLES}
     place = "" if corpus.test is not None else ", on dev in place of test"
@@ -117,7 +120,9 @@ def _network_findings(
     keys = {level: f"bilstm.{level or 'labels'}" for level in _TABLES}
     if find_spec("torch") is None:
         return None, dict.fromkeys(keys.values(), Finding(why=_NO_TORCH))
-    network = _trained(corpus, "bilstm", dict(effort.network), seed)
+    from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
+
+    network = _trained(corpus, BilstmTextClassifier, dict(effort.network), seed)
     epochs, units = (int(effort.network[name]) for name in ("epochs", "hidden"))
     doubt = f"trained for {plural(epochs, 'epoch')}, {plural(units, 'unit')}{place}"
     return network, {
@@ -126,16 +131,11 @@ def _network_findings(
     }
 
 
-def _trained(corpus: Corpus, backend: str, settings: dict[str, Any], seed: int) -> TextClassifier:
-    from affectlab.models.text import TextClassifier
-
-    model = TextClassifier.make(
-        backend,
-        taxonomy=corpus.train.taxonomy,
-        levels=["ekman", "sentiment"],
-        seed=seed,
-        **settings,
-    )
+def _trained(
+    corpus: Corpus, kind: type[TextClassifier], settings: dict[str, Any], seed: int
+) -> TextClassifier:
+    levels = ["ekman", "sentiment"]
+    model = kind(taxonomy=corpus.train.taxonomy, levels=levels, seed=seed, **settings)
     model.fit(corpus.train.texts, corpus.train.targets, source=corpus.train.source)
     model.tune(corpus.dev.texts, corpus.dev.targets, source=corpus.dev.source, split="dev")
     return model
@@ -204,7 +204,7 @@ def transfer_of(
     corpus: Corpus, network: TextClassifier | None, effort: Effort, seed: int
 ) -> tuple[Transfer | None, list[str]]:
     """Carry the BiLSTM over to another data set, and say what it gains (Figure 3)."""
-    from affectlab.models.text import transfer
+    from affectlab.recipes.goemotions.transfer import transfer
 
     lost = "Figure 3: its numbers are not in the text, so that none is set beside ours"
     target = corpus.target

@@ -151,8 +151,8 @@ def draw_transfer(
         Axes to draw on.
     table
         Holds ``setup``, ``size``, ``value``, ``low`` and ``high``, as
-        :meth:`~affectlab.models.text.transfers.Transfer.estimates` gives them: a row for each setup
-        and size, the sizes of every setup in one order.
+        :meth:`affectlab.recipes.goemotions.transfer.Transfer.estimates` gives them: a row for each
+        setup and size, the sizes of every setup in one order.
     value_name, size_name
         What the axes show.
 

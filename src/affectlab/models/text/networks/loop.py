@@ -1,15 +1,10 @@
-"""The training loop of all networks: any number of processes, resumable, with early stopping.
-
-The rows of every batch, and the seed of every step, follow from the seed of the model alone. So a
-run goes on from a checkpoint as if it had never stopped, and processes share batches without
-changing them.
-"""
+"""How networks of texts are trained: batches of about the same length, the loss, and dev."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,20 +15,10 @@ from torch.nn import functional as nnf
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
-from affectlab.models.devices import autocast, pick_precision, private_seed
+from affectlab.models.devices import autocast, pick_precision
 from affectlab.models.text.model import Report
 from affectlab.models.text.settings import Training
-from affectlab.models.training import (
-    Checkpoints,
-    accelerator_on,
-    all_finite,
-    diverged,
-    on_device,
-    optimiser_of,
-    shares_of,
-    step_seed,
-    summed,
-)
+from affectlab.models.training import fine_tune, on_device
 
 __all__ = [
     "Problem",
@@ -116,20 +101,6 @@ class Split:
         object.__setattr__(self, "lengths", np.array([len(part) for part in self.encoded]))
 
 
-@dataclass
-class _State:
-    """Where training stands."""
-
-    step: int = 0
-    best_score: float = -np.inf
-    best_epoch: int = 0
-    worse: int = 0
-    done: bool = False
-    history: list[dict[str, float]] = field(default_factory=list)
-    best: dict[str, Tensor] | None = None
-    """Weights of the best epoch."""
-
-
 def train(
     problem: Problem,
     data: Split,
@@ -159,131 +130,40 @@ def train(
     list
         What each epoch reached: epoch, loss, and on dev score.
     """
-    accelerator = accelerator_on(training.device)
-    device, rank, world = accelerator.device, accelerator.process_index, accelerator.num_processes
-    precision = pick_precision(training.precision, device)
-    network = problem.network.to(device)
-    wrapped = accelerator.prepare_model(network)
-    learned = [part for part in network.parameters() if part.requires_grad]
-    optimiser = optimiser_of(
-        learned, training.optimiser, training.learning_rate, training.weight_decay
-    )
-    scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
-    pull = None if coupling is None else torch.tensor(coupling, dtype=torch.float32, device=device)
     targets = torch.tensor(data.targets, dtype=torch.float32)
-    state = _State()
-    checkpoints = Checkpoints.of(training.checkpoints, fingerprint, accelerator.is_main_process)
-    per_epoch = -(-len(data.encoded) // training.batch_size)
-    with checkpoints or nullcontext(), private_seed(seed, device):
-        if checkpoints is not None:
-            checkpoints.restore(state, network, optimiser, scaler)
-        while not state.done and state.step < per_epoch * training.epochs:
-            epoch = state.step // per_epoch
-            order = shuffled_batches(
-                data.lengths, training.batch_size, np.random.default_rng([seed, 1, epoch])
-            )
-            wrapped.train()
-            total, seen, rate = 0.0, 0, training.learning_rate
-            for rows in order[state.step - epoch * per_epoch :]:
-                torch.manual_seed(step_seed(seed, state.step, rank))
-                rate = training.rate(state.step, per_epoch)
-                for group in optimiser.param_groups:
-                    group["lr"] = rate
-                parts = shares_of(rows, rank, world, training.micro_batch)
-                for place, (own, counts) in enumerate(parts):
-                    last = place == len(parts) - 1
-                    with nullcontext() if last else accelerator.no_sync(wrapped):
-                        loss, penalty = _loss(
-                            problem, wrapped, data, targets, own, pull, device, precision
-                        )
-                        # Gradients are averaged over processes; a sum over all is wanted.
-                        share = world * counts / len(rows)
-                        reached = float(loss.detach())
-                        if not np.isfinite(reached):
-                            raise diverged(f"the loss is {reached}", epoch, rate)
-                        total += reached * counts
-                        scaler.scale(share * (loss + penalty)).backward()
-                if training.clip:
-                    scaler.unscale_(optimiser)
-                    nn.utils.clip_grad_norm_(learned, training.clip)
-                scaler.step(optimiser)
-                scaler.update()
-                optimiser.zero_grad(set_to_none=True)
-                state.step += 1
-                seen += len(rows)
-                if progress is not None:
-                    progress(
-                        f"epoch {epoch + 1} of {training.epochs}, loss {total * world / seen:.4f}",
-                        state.step,
-                        per_epoch * training.epochs,
-                    )
-                steps = training.checkpoint_steps
-                # At the end of an epoch dev has its say first.
-                ends = state.step % per_epoch == 0
-                if checkpoints is not None and steps and state.step % steps == 0 and not ends:
-                    checkpoints.write(state, network, optimiser, scaler)
-                    accelerator.wait_for_everyone()
-            # The last step of an epoch has no loss after it that would tell.
-            if not all_finite(learned):
-                raise diverged("a weight is not finite", epoch, rate)
-            entry = {"epoch": float(epoch + 1)}
-            if seen:
-                entry["loss"] = summed(accelerator, total) / seen
-            if dev is not None:
-                logits = logits_of(problem, wrapped, dev, training, precision, accelerator)
-                _judge(state, entry, network, logits, dev.targets, n_labels, training)
-            state.history.append(entry)
-            state.done |= state.step >= per_epoch * training.epochs
-            if checkpoints is not None:
-                checkpoints.write(state, network, optimiser, scaler)
-                accelerator.wait_for_everyone()
-    if state.best is not None:
-        network.load_state_dict(state.best)
-    network.eval()
-    return state.history
+    pull = None if coupling is None else torch.tensor(coupling, dtype=torch.float32)
 
+    def batches(epoch: int) -> list[Ints]:
+        rng = np.random.default_rng([seed, 1, epoch])
+        return shuffled_batches(data.lengths, training.batch_size, rng)
 
-def _loss(
-    problem: Problem,
-    wrapped: nn.Module,
-    data: Split,
-    targets: Tensor,
-    rows: Ints,
-    pull: Tensor | None,
-    device: torch.device,
-    precision: str,
-) -> tuple[Tensor, Tensor]:
-    """Mean sigmoid cross-entropy over rows and outputs, and mean label penalty over rows."""
-    inputs = on_device(problem.collate([data.encoded[row] for row in rows]), device)
-    with autocast(precision, device):
-        logits = problem.forward(wrapped, inputs)
-    wanted = targets[torch.as_tensor(rows)].to(device)
-    logits = logits.float()
-    loss = nnf.binary_cross_entropy_with_logits(logits, wanted)
-    if pull is None:
-        return loss, loss.new_zeros(())
-    said = torch.sigmoid(logits[:, : len(pull)])
-    return loss, (said * (said @ pull)).sum(dim=1).mean()
+    def loss(network: nn.Module, inputs: dict[str, Tensor], rows: Ints) -> tuple[Tensor, Tensor]:
+        """Mean sigmoid cross-entropy over rows and outputs, and mean label penalty over rows."""
+        logits = problem.forward(network, inputs).float()
+        wanted = targets[torch.as_tensor(rows)].to(logits.device)
+        reached = nnf.binary_cross_entropy_with_logits(logits, wanted)
+        if pull is None:
+            return reached, reached.new_zeros(())
+        said = torch.sigmoid(logits[:, : len(pull)])
+        return reached, (said * (said @ pull.to(logits.device))).sum(dim=1).mean()
 
+    def judge(beside: Split, accelerator: Any) -> tuple[float, dict[str, float]]:
+        precision = pick_precision(training.precision, accelerator.device)
+        logits = logits_of(problem, problem.network, beside, training, precision, accelerator)
+        score = _score(logits, beside.targets, n_labels, training.watch)
+        return score, {f"dev {training.watch}": -score if training.watch == "loss" else score}
 
-def _judge(
-    state: _State,
-    entry: dict[str, float],
-    network: nn.Module,
-    logits: Floats,
-    targets: Floats,
-    n_labels: int,
-    training: Training,
-) -> None:
-    """Note what an epoch reached on dev, and keep its weights when it is the best so far."""
-    score = _score(logits, targets, n_labels, training.watch)
-    entry[f"dev {training.watch}"] = -score if training.watch == "loss" else score
-    if score > state.best_score:
-        state.best_score, state.best_epoch, state.worse = score, int(entry["epoch"]), 0
-        state.best = {name: p.detach().cpu().clone() for name, p in network.state_dict().items()}
-    else:
-        state.worse += 1
-        state.done = state.worse >= training.patience
+    return fine_tune(
+        problem.network,
+        batches,
+        lambda rows, _: problem.collate([data.encoded[row] for row in rows]),
+        loss,
+        None if dev is None else partial(judge, dev),
+        training,
+        seed=seed,
+        fingerprint=fingerprint,
+        progress=progress,
+    )[0]
 
 
 def _score(logits: Floats, targets: Floats, n_labels: int, watch: str) -> float:

@@ -16,7 +16,7 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry, callables
 from affectlab.core.words import number, plural
-from affectlab.models.text.classifier import TextClassifier
+from affectlab.models.text import TextClassifier
 from affectlab.models.text.decisions import cross_fitted_f1, f1_by_chance, rule_by_shares
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.stimuli import labelled_corpus

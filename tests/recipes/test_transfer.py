@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score
+from tests.models.text.tiny import WORDS, texts_of
 
 from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text.transfers import Transfer, TransferRun, transfer
+from affectlab.recipes.goemotions.transfer import (
+    Transfer,
+    TransferRun,
+    _same_texts,
+    _split,
+    transfer,
+)
 from affectlab.report import draw_figure
 from affectlab.taxonomy import Taxonomy
-
-from .tiny import WORDS, texts_of
 
 TAXONOMY = Taxonomy.from_labels(list(WORDS))
 LINEAR = {"min_texts": 1, "min_texts_piece": 1, "cost": 20.0}
@@ -71,7 +74,7 @@ def test_gains_are_paired():
     rng = np.random.default_rng(0)
     ease = rng.normal(0.5, 0.2, size=10)
     values = {"baseline": ease, "nofreeze": ease + 0.03 + rng.normal(0, 0.005, size=10)}
-    found = Transfer(runs_of(values), ("joy",), "target", "source", "top 1", 0.95)
+    found = Transfer(runs_of(values), ("joy",), "target", "source", "top 1")
     apart = found.estimates()
     # Alone the two overlap widely; on the same splits the gain is plain.
     assert apart["nofreeze", "100"].low < apart["baseline", "100"].high
@@ -80,7 +83,6 @@ def test_gains_are_paired():
     assert gain.low > 0.02
     with pytest.raises(InputError, match="unknown setup 'freeze'"):
         found.gains("freeze")
-    assert found.runs_frame().height == 20
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
@@ -88,35 +90,71 @@ def test_intervals_hold_the_mean_as_often_as_they_say():
     hits = 0
     for _ in range(400):
         row = rng.normal(0.4, 0.05, size=10)
-        found = Transfer(runs_of({"baseline": row}), ("joy",), "t", "", "top 1", 0.95)
+        found = Transfer(runs_of({"baseline": row}), ("joy",), "t", "", "top 1")
         estimate = found.estimates()["baseline", "100"]
         hits += estimate.low <= 0.4 <= estimate.high
     assert 0.92 < hits / 400 < 0.98
 
 
-def test_finished_runs_are_not_run_again(tmp_path):
+def test_splits_of_a_size_do_not_depend_on_other_sizes():
+    texts, labels = single(80)
+    options = {"taxonomy": TAXONOMY, "splits": 3, "settings": LINEAR}
+    both = transfer(texts, labels, **options, sizes=[20, 40])
+    alone = transfer(texts, labels, **options, sizes=[40])
+    assert alone.runs == both.runs[3:]
+    # A share that makes the same number of texts is the same splits, too.
+    share = transfer(texts, labels, **options, sizes=[0.5])
+    assert [run.macro_f1 for run in share.runs] == [run.macro_f1 for run in alone.runs]
+
+
+class Watched:
+    """Notes what linear models are trained and asked on."""
+
+    def __init__(self, monkeypatch):
+        self.parts = []
+        fit, predict = TextClassifier.fit, TextClassifier.predict_proba
+
+        def fitted(model, texts, labels):
+            self.parts.append([texts])
+            return fit(model, texts, labels)
+
+        def predicted(model, texts):
+            self.parts[-1].append(texts)
+            return predict(model, texts)
+
+        monkeypatch.setattr(TextClassifier, "fit", fitted)
+        monkeypatch.setattr(TextClassifier, "predict_proba", predicted)
+
+
+def test_no_text_is_trained_and_tested_on(monkeypatch):
     texts, labels = single(40)
-    kept = tmp_path / "runs.jsonl"
-    options = {"taxonomy": TAXONOMY, "sizes": [8, 20], "splits": 2, "settings": LINEAR}
-    whole = transfer(texts, labels, **options)
-    transfer(texts, labels, **{**options, "sizes": [8]}, results=kept)
-    lines = kept.read_text().splitlines()
-    assert len(lines) == 2
-    # A result that no run gives shows that it is taken from the file; a cut line is run again.
-    entry = json.loads(lines[0]) | {"macro_f1": 0.125}
-    kept.write_text(json.dumps(entry) + "\n" + lines[1][:30])
-    again = transfer(texts, labels, **options, results=kept)
-    assert [run.macro_f1 for run in again.runs] == [
-        0.125,
-        *(run.macro_f1 for run in whole.runs[1:]),
-    ]
-    assert len(kept.read_text().splitlines()) == 4
-    # Runs of another task in the same file are passed over.
-    other = transfer(texts, labels, **{**options, "seed": 1}, results=kept)
-    assert other.runs[0].macro_f1 != 0.125
-    kept.write_text("no JSON\n")
-    with pytest.raises(InputError, match=r"runs\.jsonl, line 1: expected a finished run"):
-        transfer(texts, labels, **options, results=kept)
+    # Every fourth text again, in other letters and spacing, and under another label.
+    texts += [f" {text.upper()}  " for text in texts[::4]]
+    labels += [["anger"] if row == ["joy"] else ["joy"] for row in labels[::4]]
+    watched = Watched(monkeypatch)
+    found = transfer(texts, labels, taxonomy=TAXONOMY, sizes=[10, 0.5], splits=8, settings=LINEAR)
+    assert len(watched.parts) == 16
+    for run, (train, test) in zip(found.runs, watched.parts, strict=True):
+        assert sorted([*train, *test]) == sorted(texts)
+        plain = [{" ".join(text.lower().split()) for text in part} for part in (train, test)]
+        assert not plain[0] & plain[1]
+        assert (run.n_train, run.n_test) == (len(train), len(test))
+        assert len(train) == (10 if run.size == "10" else 25)
+
+
+def test_groups_fill_a_training_part_as_far_as_they_fit():
+    groups = _same_texts(["a", "b", "A ", "c", "ﬁne", "fine", "a"])
+    assert [group.tolist() for group in groups] == [[0, 2, 6], [1], [3], [4, 5]]
+    sizes = set()
+    for seed in range(40):
+        train, test = _split(groups, 4, np.random.default_rng(seed))
+        assert sorted([*train, *test]) == list(range(7))
+        sizes.add(len(train))
+        for group in groups:
+            assert np.isin(group, train).all() or np.isin(group, test).all()
+    assert sizes == {4}
+    with pytest.raises(InputError, match="size 2: the texts of the target occur so often"):
+        _split(_same_texts(["a", "a", "a", "b", "b", "b"]), 2, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -128,8 +166,6 @@ def test_finished_runs_are_not_run_again(tmp_path):
         ({"splits": 1}, "splits = 1: expected 2 or more"),
         ({"setups": ["frozen"]}, "unknown setup 'frozen'; did you mean 'freeze'"),
         ({"setups": ["freeze"]}, "setup 'freeze' needs a source model"),
-        ({"decide": "best"}, "decide = 'best': expected 'auto', 'top_1', or a threshold"),
-        ({"confidence": 95}, "confidence = 95: expected a number between 0 and 1"),
         ({"labels": ["joyy"] * 40}, "unknown label 'joyy'; did you mean 'joy'"),
     ],
 )
@@ -152,7 +188,7 @@ def test_a_source_that_knows_the_words_helps(tmp_path):
     torch = pytest.importorskip("torch")
     pytest.importorskip("accelerate")
     torch.set_num_threads(1)
-    from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+    from affectlab.recipes.goemotions.bilstm import BilstmTextClassifier
 
     source = BilstmTextClassifier(
         taxonomy=TAXONOMY, hidden=24, width=12, batch_size=16, learning_rate=2e-2, epochs=8,
@@ -182,9 +218,9 @@ def test_frozen_encoders_take_all_setups(tmp_path):
     pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
     torch.set_num_threads(1)
-    from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
+    from tests.models.text.tiny import save_bert
 
-    from .tiny import save_bert
+    from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
 
     source = EmbeddingTextClassifier(
         encoder=save_bert(tmp_path / "bert"), taxonomy=TAXONOMY, hidden=8, epochs=2, device="cpu"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 from unicodedata import normalize
@@ -18,24 +16,18 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.facts import Cause, Formula, IntervalFact, Reason, What
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count
-from affectlab.models.text.classifier import TextClassifier
-from affectlab.models.text.labels import check_texts, label_matrix
-from affectlab.models.text.model import Report
+from affectlab.models.text import TextClassifier, check_texts, label_matrix, load_backend
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = [
     "SETUPS",
-    "Decide",
-    "Ledger",
     "Setup",
     "Transfer",
     "TransferRun",
     "transfer",
 ]
 
-# Results of transfer runs, and the file that keeps them.
-
-
+_CONFIDENCE = 0.95
 Setup: TypeAlias = Literal["baseline", "freeze", "nofreeze"]
 
 SETUPS: tuple[Setup, ...] = ("baseline", "freeze", "nofreeze")
@@ -71,7 +63,6 @@ class Transfer:
     """Name of the source model; empty without one."""
     decision: str
     """How labels were chosen, in words."""
-    confidence: float
 
     @property
     def setups(self) -> tuple[Setup, ...]:
@@ -115,22 +106,6 @@ class Transfer:
         """One row per setup and size: the columns of :meth:`estimates`."""
         return self.estimates().to_frame()
 
-    def runs_frame(self) -> pl.DataFrame:
-        """One row per run: setup, size, split, n_train, n_test, macro_f1, and F1 by label."""
-        rows = [
-            {
-                "setup": run.setup,
-                "size": run.size,
-                "split": run.split,
-                "n_train": run.n_train,
-                "n_test": run.n_test,
-                "macro_f1": run.macro_f1,
-                **{f"f1_{name}": value for name, value in zip(self.labels, run.f1, strict=True)},
-            }
-            for run in self.runs
-        ]
-        return pl.DataFrame(rows)
-
     def _reached(self, setup: str, size: str) -> Floats:
         found = [run for run in self.runs if run.setup == setup and run.size == size]
         return np.array([run.macro_f1 for run in sorted(found, key=lambda run: run.split)])
@@ -138,7 +113,7 @@ class Transfer:
     def _table(
         self, keys: Mapping[str, Sequence[str]], values: Sequence[Floats], statistic: What
     ) -> Estimates:
-        intervals = [_t_interval(found, self.confidence) for found in values]
+        intervals = [_t_interval(found) for found in values]
         mean, se, low, high = zip(*intervals, strict=True)
         setup_of = list(zip(*keys.values(), strict=True))
         tested = [
@@ -169,7 +144,7 @@ class Transfer:
         )
 
 
-def _t_interval(values: Floats, confidence: float) -> tuple[float, float, float, float]:
+def _t_interval(values: Floats) -> tuple[float, float, float, float]:
     from scipy.stats import t
 
     known = values[np.isfinite(values)]
@@ -177,69 +152,11 @@ def _t_interval(values: Floats, confidence: float) -> tuple[float, float, float,
         value = float(known[0]) if len(known) else float("nan")
         return value, float("nan"), float("nan"), float("nan")
     mean, se = float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known)))
-    reach = float(t.ppf(0.5 + confidence / 2, len(known) - 1)) * se
+    reach = float(t.ppf(0.5 + _CONFIDENCE / 2, len(known) - 1)) * se
     return mean, se, mean - reach, mean + reach
 
 
-class Ledger:
-    """Runs that are finished, in a file of JSON Lines.
-
-    Parameters
-    ----------
-    path
-        The file; None: nothing is kept.
-    task
-        Everything that decides on the results; runs of other tasks in the file are passed over.
-    """
-
-    def __init__(self, path: str | Path | None, *task: Any) -> None:
-        self.path = None if path is None else Path(path)
-        self.task = blake2b(repr(task).encode(), digest_size=12).hexdigest()
-        self.known: dict[tuple[str, str, int], TransferRun] = {}
-        if self.path is None or not self.path.is_file():
-            return
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            # A run was stopped while it wrote its last line.
-            self.path.write_bytes(whole)
-        for number, line in enumerate(whole.decode("utf-8", "replace").splitlines(), 1):
-            try:
-                entry = json.loads(line)
-                if entry.pop("task") != self.task:
-                    continue
-                f1 = tuple(np.nan if value is None else float(value) for value in entry.pop("f1"))
-                macro = entry.pop("macro_f1")
-                run = TransferRun(**entry, macro_f1=np.nan if macro is None else macro, f1=f1)
-            except (ValueError, TypeError, KeyError, AttributeError):
-                raise InputError(
-                    f"{self.path}, line {number}: expected a finished run; name another file"
-                ) from None
-            self.known[run.setup, run.size, run.split] = run
-
-    def find(self, setup: str, size: str, split: int) -> TransferRun | None:
-        """Give a run that is finished, or None."""
-        return self.known.get((setup, size, split))
-
-    def add(self, run: TransferRun) -> None:
-        """Write a run."""
-        if self.path is None:
-            return
-        f1 = [None if np.isnan(value) else value for value in run.f1]
-        macro = None if np.isnan(run.macro_f1) else run.macro_f1
-        entry = {**vars(run), "f1": f1, "macro_f1": macro, "task": self.task}
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
-        except OSError as error:
-            raise InputError(f"{self.path} cannot be written: {error.strerror}") from None
-
-
-Decide: TypeAlias = Literal["auto", "top_1"] | float
-
 _THRESHOLD = 0.3
-_SPLITTING = "by text, from seed, size and split"
-"""How targets are split; results of splits made otherwise are other results."""
 _PUBLISHED: dict[str, dict[str, Any]] = {
     "transformer": {"batch_size": 16, "learning_rate": 2e-5, "epochs": 3},
     # Batches as published; rate and epochs of another kind of network are its own.
@@ -255,16 +172,12 @@ def transfer(
     *,
     taxonomy: str | Path | Taxonomy,
     target: str = "",
-    backend: str | None = None,
     settings: Mapping[str, Any] | None = None,
     setups: Sequence[Setup] | None = None,
     sizes: Sequence[float] = (100, 200, 500, 1000, 0.8),
     splits: int = 10,
-    decide: Decide = "auto",
-    confidence: float = 0.95,
-    results: str | Path | None = None,
     seed: int = 0,
-    progress: Report | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Transfer:
     """Train on small parts of a target data set, from a source model and without it.
 
@@ -273,6 +186,9 @@ def transfer(
     part, whatever their labels, so that no text is tested that was trained on; where repeated
     texts do not fill a training part to the last place, it is that much smaller, and ``n_train`` of
     the runs says so. A split follows from `seed`, its size and its number alone.
+
+    Where every text of the target has exactly one label, the most probable one is taken; otherwise
+    those with a probability from 0.3 on, since small parts leave no texts to fit thresholds to.
 
     On each split ``baseline`` trains from the checkpoint alone, ``freeze`` starts from the source
     model and trains a new last layer, and ``nofreeze`` starts from it and trains everything.
@@ -288,28 +204,16 @@ def transfer(
         Of the labels of the target.
     target
         Name of the target data.
-    backend
-        Back end; by default that of the source, and ``linear`` without one.
     settings
-        Settings of the back end. By default those of the source with batches of 16, and for
-        ``transformer`` learning rate 2e-5 and 3 epochs, as published.
+        Settings of the back end, which is that of the source, and ``linear`` without one. By
+        default those of the source with batches of 16, and for ``transformer`` learning rate 2e-5
+        and 3 epochs, as published.
     setups
         By default all three, or the baseline alone without a source.
     sizes
         Numbers of training texts, or shares of the target below 1.
     splits
         Random splits for each size.
-    decide
-        How probabilities become labels: ``"top_1"``, or a threshold for all labels. ``"auto"``:
-        the most probable one where every text of the target has exactly one label, and 0.3
-        otherwise, since small training parts leave no texts to fit thresholds to.
-    confidence
-        Of the intervals. They are those of the mean over splits; test parts overlap, so they say
-        how much splits matter and not how other texts would.
-    results
-        File of JSON Lines to which every run is written when it is finished; those that are in it
-        are not run again, as long as texts, labels, settings and the weights of the source are the
-        same.
     seed
         For splits and training.
 
@@ -340,47 +244,29 @@ def transfer(
             raise InputError(f"setup {setup!r} needs a source model; expected source=")
     if splits < 2:
         raise InputError(f"splits = {splits}: expected 2 or more, for intervals")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence = {confidence}: expected a number between 0 and 1")
     known = load_taxonomy(taxonomy)
     given = check_texts(texts)
     targets = label_matrix(labels, known, len(given))
-    name = backend or (source.backend if source is not None else "linear")
-    own = _settings_of(name, source, settings)
-    rule = _rule(decide, targets)
+    kind: type[TextClassifier] = load_backend("linear") if source is None else type(source)
+    own = _settings_of(kind.backend, source, settings)
+    single = bool(((targets >= 0.5).sum(axis=1) == 1).all())
+    rule = None if single else _THRESHOLD
     parts = [_size(size, len(given)) for size in sizes]
     groups = _same_texts(given)
-    ledger = Ledger(
-        results,
-        _SPLITTING,
-        given,
-        targets.tobytes(),
-        known.labels,
-        _described(source),
-        name,
-        sorted(own.items()),
-        rule,
-        seed,
-    )
     encoder: Any = None
     runs: list[TransferRun] = []
     for said, n_train in parts:
         for split in range(1, splits + 1):
             train, test = _split(groups, n_train, np.random.default_rng([seed, n_train, split]))
             for setup in chosen:
-                done = ledger.find(setup, said, split)
-                if done is None:
-                    model = TextClassifier.make(
-                        name, taxonomy=known, levels=(), seed=seed + split, **own
-                    )
-                    if setup != "baseline":
-                        _start(model, source, freeze=setup == "freeze")
-                    if hasattr(model, "share_encoder"):
-                        # Frozen: what it says of a text is the same in all runs.
-                        encoder = model.share_encoder(encoder or getattr(source, "encoder", None))
-                    done = _run(model, given, targets, (train, test), (setup, said, split), rule)
-                    ledger.add(done)
-                runs.append(done)
+                model = kind(taxonomy=known, levels=(), seed=seed + split, **own)
+                if setup != "baseline":
+                    _start(model, source, freeze=setup == "freeze")
+                if hasattr(model, "share_encoder"):
+                    # Frozen: what it says of a text is the same in all runs.
+                    encoder = model.share_encoder(encoder or getattr(source, "encoder", None))
+                key = (setup, said, split)
+                runs.append(_run(model, given, targets, (train, test), key, rule))
                 if progress is not None:
                     total = len(parts) * splits * len(chosen)
                     progress(f"{setup}, {said} texts, split {split}", len(runs), total)
@@ -394,7 +280,6 @@ def transfer(
         "the most probable label"
         if rule is None
         else f"labels with a probability from {rule:g} on",
-        confidence,
     )
 
 
@@ -451,22 +336,6 @@ def _split(groups: Sequence[Ints], n_train: int, rng: np.random.Generator) -> tu
     return np.concatenate(train), np.concatenate(test)
 
 
-def _described(source: TextClassifier | None) -> tuple[Any, ...] | None:
-    """Say all of a source that results depend on."""
-    if source is None:
-        return None
-    # Only networks can be started from; of others the settings alone are taken.
-    weights = source.fingerprint() if hasattr(source, "fingerprint") else ""
-    return (
-        source.name,
-        source.training,
-        source.settings(),
-        source.seed,
-        source.plan.outputs,
-        weights,
-    )
-
-
 def _start(model: TextClassifier, source: TextClassifier | None, *, freeze: bool) -> None:
     begin = getattr(model, "start_from", None)
     if begin is None:
@@ -486,20 +355,6 @@ def _settings_of(
         # Relations of the source's labels say nothing of those of the target.
         found.pop("label_penalty", None)
     return {**found, **_PUBLISHED.get(name, {}), **(settings or {})}
-
-
-def _rule(decide: Decide, targets: Floats) -> float | None:
-    """Threshold for all labels; None: the most probable label."""
-    if decide == "top_1":
-        return None
-    if decide == "auto":
-        single = bool(((targets >= 0.5).sum(axis=1) == 1).all())
-        return None if single else _THRESHOLD
-    if isinstance(decide, str) or not 0 < decide < 1:
-        raise InputError(
-            f"decide = {decide!r}: expected 'auto', 'top_1', or a threshold between 0 and 1"
-        )
-    return float(decide)
 
 
 def _size(size: float, n: int) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -15,12 +15,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Ints
 from affectlab.models.runs import read_json, write_json
-from affectlab.models.text.features import cut
-from affectlab.models.text.model import Report
-from affectlab.models.text.networks.loop import Problem
-from affectlab.models.text.networks.network import NetworkTextClassifier
-from affectlab.models.text.networks.tensors import save_weights
-from affectlab.models.text.settings import Training
+from affectlab.models.text import Training, cut
+from affectlab.models.text.networks import NetworkTextClassifier, Problem, save_weights
 from affectlab.models.text.warnings import warn_of_truncated
 from affectlab.models.training import fingerprint_of
 
@@ -140,7 +136,9 @@ class BilstmTextClassifier(NetworkTextClassifier):
     def _adopt(self, source: BilstmTextClassifier) -> None:
         self.words = dict(source.words)
 
-    def _encode(self, texts: Sequence[str], progress: Report | None = None) -> Sequence[Ints]:
+    def _encode(
+        self, texts: Sequence[str], progress: Callable[[str, int, int], None] | None = None
+    ) -> Sequence[Ints]:
         if progress is not None:
             progress("cutting texts into words", 0, 0)
         found: list[Ints] = []

@@ -12,9 +12,8 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.models.text import train_pilot_model
-from affectlab.models.text.pilot import PilotModel, PilotPredictor
 from affectlab.ratings import Ratings
+from affectlab.recipes.goemotions.pilot import PilotModel, PilotPredictor, train_pilot_model
 from affectlab.taxonomy import Taxonomy
 
 SAID = {

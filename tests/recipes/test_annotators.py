@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from affectlab.core.errors import InputError
-from affectlab.models.text import TextClassifier, annotate_texts, list_annotators
+from affectlab.models.text import TextClassifier
 from affectlab.ratings import Ratings
+from affectlab.recipes.goemotions.pilot import annotate_texts, list_annotators
 
 ADDED = """
 from affectlab.core.errors import InputError
