@@ -17,8 +17,6 @@ from affectlab.core.types import Count, Device
 from affectlab.core.words import count, number, plural
 from affectlab.evaluation import metric_scores, preferences
 from affectlab.evaluation.preference import PAIR, item_table, machine_of
-from affectlab.models.differences import ExpressionMetric, embed_pairs, read_scored_pairs
-from affectlab.models.differences.learned import PairScore, read_baselines
 from affectlab.models.embedding import Embeddings
 from affectlab.models.preference_metric import (
     PreferenceMetric,
@@ -42,7 +40,7 @@ def difference(
     cache: Path | None = None,
     pairs: Path | None = None,
     scale: str | None = None,
-    score: PairScore = "subject-model",
+    score: Literal["subject-model", "mean"] = "subject-model",
     learner: Literal["svr", "ridge", "siamese"] = "ridge",
     settings: Sequence[str] = (),
     name: str | None = None,
@@ -120,10 +118,17 @@ def difference(
     check_folder(to)
     if predictions is not None:
         check_ratings_path(predictions)
-    given = read_settings(settings, ("learner", "name", "seed", "encoder", "embeddings"))
-    metric = ExpressionMetric(
-        learner, encoder=encoder, name=name or to.resolve().name, seed=seed, **given
+    from affectlab.models.differences.learned import (
+        ExpressionMetric,
+        embed_pairs,
+        make_learner,
+        read_baselines,
+        read_scored_pairs,
     )
+
+    given = read_settings(settings, ("learner", "name", "seed", "encoder", "embeddings"))
+    made = make_learner(learner, {**given, **({"seed": seed} if learner == "siamese" else {})})
+    metric = ExpressionMetric(made, encoder=encoder, name=name or to.resolve().name)
     started = perf_counter()
     with caught_warnings() as warned, out.progress(f"reading {file}") as progress:
         scored = read_scored_pairs(file, pairs, scale=scale, score=score)
@@ -141,17 +146,18 @@ def difference(
             n_splits=splits,
             baselines=others,
             n_boot=n_boot,
+            seed=seed,
             progress=progress,
         )
         metric.fit(scored.frame, None, rows)
         metric.save(to)
     if splits_out is not None:
-        write_table(report.to_frame(), splits_out)
+        write_table(report.to_frame("splits"), splits_out)
     if predictions is not None:
         report.ratings(metric.name, metric.version, scored.attributes).write(predictions)
     seconds = perf_counter() - started
     out.head(
-        f"{metric.name}: {metric.learner} on {plural(report.n_pairs, 'pair')} ({scored.said}), "
+        f"{metric.name}: {learner} on {plural(report.n_pairs, 'pair')} ({scored.said}), "
         f"{count(metric.width)} numbers per face, {number(seconds, 1)} s"
     )
     out.show(report)
@@ -173,14 +179,15 @@ def difference(
     out.finish(
         {
             "model": to,
-            **{name: getattr(metric, name) for name in ("name", "version", "learner")},
-            "settings": metric.learner_settings.to_dict(),
-            "learned": metric.distance.details,
-            "is_distance": metric.is_distance,
-            "identical": metric.distance.identical,
-            "encoder": None if metric.encoder is None else metric.encoder.to_dict(),
+            **{name: getattr(metric, name) for name in ("name", "version", "is_distance")},
+            "learner": learner,
+            "settings": metric.distance.get_params(),
+            "learned": metric.details_,
+            "identical": metric.distance.identical_,
+            "encoder": None if metric.encoder_ is None else metric.encoder_.to_dict(),
             "scores": scored.said,
-            **{name: getattr(report, name) for name in ("n_pairs", "actors", "details")},
+            "n_pairs": report.n_pairs,
+            "chosen": report.chosen,
             "seconds": seconds,
             "validation": report.to_dict(),
         },
