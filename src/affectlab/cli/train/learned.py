@@ -18,11 +18,7 @@ from affectlab.core.words import count, number, plural
 from affectlab.evaluation import metric_scores, preferences
 from affectlab.evaluation.preference import PAIR, item_table, machine_of
 from affectlab.models.embedding import Embeddings
-from affectlab.models.preference_metric import (
-    PreferenceMetric,
-    preference_features,
-    preference_texts,
-)
+from affectlab.models.preference_metric import preference_features, preference_texts
 from affectlab.models.runs import check_folder
 from affectlab.ratings import Ratings, check_ratings_path
 
@@ -287,6 +283,8 @@ def preference(
     called = name or to.resolve().name
     content: dict[str, Any] = {"model": to, "name": called}
     if scores is not None:
+        from affectlab.models.preference_metric import PreferenceMetric
+
         with out.progress(f"reading {scores}") as progress:
             items = item_table(judged)
             read = metric_scores(scores, system=machine_of(found.choices[:2], system))
@@ -294,25 +292,18 @@ def preference(
             features = preference_features(
                 found, read, system=system, items=items, cluster=together
             )
-            metric = PreferenceMetric(called, folds=folds, repeats=repeats, seed=seed, **own)
-            report = metric.cross_validate(features, n_boot=n_boot, progress=progress)
-            metric.fit(features).save(to)
-        weights, frame = metric.weights(), report.areas
+            metric = PreferenceMetric(called, seed=seed, **own)
+            report = metric.cross_validate(
+                features, folds=folds, repeats=repeats, n_boot=n_boot, progress=progress
+            )
+            metric.fit(features.table, features.good, groups=features.clusters).save(to)
+        weights, frame = metric.weights(), report.to_frame()
         out.head(f"{called}: logistic regression on the scores of metrics")
-        out.show(_parted(together), *(f"- {sentence}" for sentence in report.sentences))
-        shown = frame.rename({"value": "AUC"})
-        out.show_frame(shown, ["method", "AUC", ("low", "high"), "sd_of_repeats"])
-        out.show(
-            "",
-            "Scores are standardised, C and the single metric are chosen without the items that "
-            "are scored; items are compared within a fold. Intervals are about other items and "
-            "keep the fitted models.",
-        )
+        out.show(_parted(together), report)
         out.head("\nWeights of the saved metric, in log odds per standard deviation")
         out.show_frame(weights, ["metric", "weight"])
         out.show("", f"metric: {to}")
         content |= {"learner": "logistic", "weights": weights, **report.to_dict()}
-        content["sentences"] = report.sentences
     else:
         from affectlab.models.preference_metric import TunedBartScore
 
@@ -328,11 +319,9 @@ def preference(
                 data, examples=examples, folds=folds, n_boot=n_boot, progress=progress
             )
             tuned.fit(data, progress=progress).save(to)
-        frame = tuning.curve
+        frame = tuning.to_frame()
         out.head(f"{called}: BARTScore tuned on what people chose")
-        out.show(_parted(together), *(f"- {sentence}" for sentence in tuning.sentences))
-        shown = frame.rename({"accuracy": "right", "auc": "AUC"})
-        out.show_frame(shown, ["examples", "right", ("low", "high"), "gain", "AUC", "epochs"])
+        out.show(_parted(together), tuning)
         taken = f"pass {tuned.epoch}" if tuned.epoch else "no pass: it stayed as it was"
         out.show("", f"tuned on all {tuned.n_pairs} pairs ({taken}); metric: {to}")
         out.show_line(f"The folder is a checkpoint, too, for affectlab evaluate text: {to}")
@@ -340,10 +329,8 @@ def preference(
             "learner": "tuned BARTScore",
             "epoch": tuned.epoch,
             "n_pairs": tuned.n_pairs,
-            "settings": tuned.settings.to_dict(),
-            "sentences": tuning.sentences,
             **tuning.to_dict(),
-            "scores": tuning.scores,
+            "tuning": tuned.settings.to_dict(),
         }
     if table is not None:
         write_table(frame, table)

@@ -85,6 +85,10 @@ class ExpressionMetric(HubModel, PreparedMetric, BaseEstimator):  # type: ignore
     """
 
     higher_is_more_different = True
+    validation: Mapping[str, Any] | None = None
+    """What :meth:`cross_validate` found, as plain values; None before."""
+    _loaded: Encoder | None = None
+    _loss: torch.nn.Module | None = None
     encoder_: EncoderCard | None
     """What made the embeddings it was fitted on; None: plain numbers."""
     details_: dict[str, Any]
@@ -96,10 +100,6 @@ class ExpressionMetric(HubModel, PreparedMetric, BaseEstimator):  # type: ignore
         self.learner = learner
         self.encoder = encoder
         self.name = name
-        self.validation: Mapping[str, Any] | None = None
-        """What :meth:`cross_validate` found, as plain values; None before."""
-        self._loaded: Encoder | None = None
-        self._loss: torch.nn.Module | None = None
 
     @property
     def distance(self) -> Distance:
