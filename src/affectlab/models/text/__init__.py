@@ -58,10 +58,12 @@ from affectlab.models.text.warnings import (
 
 if TYPE_CHECKING:
     from affectlab.models.text.encoders.probe import probe_layers
+    from affectlab.models.text.linear.logistic import MultiLabelLogistic
 
 __all__ = [
     "FeatureSettings",
     "LabelledTexts",
+    "MultiLabelLogistic",
     "TextClassifier",
     "Training",
     "annotate_texts",
@@ -83,5 +85,5 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Load what needs torch when it is first used.
+    # Load what needs more than the core when it is first used.
     __getattr__, __dir__ = lazily(__name__, __all__)

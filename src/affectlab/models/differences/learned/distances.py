@@ -382,6 +382,7 @@ LEARNERS: Mapping[str, type[Distance]] = {
 }
 """Learners by name."""
 
+
 class ActorFolds:
     """Folds that part no actor, of at most so many pairs: as many folds as there are actors."""
 
