@@ -234,7 +234,7 @@ def cross_validated(
                   notes=(f"medians over {plural(len(splits), 'split')} by actor",)),
             Table("splits", "Splits by actor.", found_rows, _SPLITS, limit=0),
         ),
-        sentences=_sentences(summary, name, len(splits), len(data.actors), tested, n_boot),
+        sentences=_sentences(summary, name, len(splits), len(data.actors), tested),
         notes=data.notes,
         settings={"learner": name, "n_boot": n_boot, "confidence": confidence, "seed": seed},
         learner=name,
@@ -519,7 +519,7 @@ def _columns(summary: pl.DataFrame) -> tuple[Any, ...]:
 
 
 def _sentences(
-    summary: pl.DataFrame, learner: str, n_splits: int, n_actors: int, tested: int, n_boot: int
+    summary: pl.DataFrame, learner: str, n_splits: int, n_actors: int, tested: int
 ) -> tuple[str, ...]:
     """Say what the splits show, and what the intervals mean, a sentence each."""
     rows = summary.filter(pl.col("group") == "all").to_dicts()
@@ -529,8 +529,9 @@ def _sentences(
         f"{learner} reaches a median {reached} over {plural(n_splits, 'split')} of "
         f"{plural(n_actors, 'actor')}."
     ]
-    others = [row for row in rows if row is not own]
-    for row in others:
+    for row in rows:
+        if row is own:
+            continue
         low, high = row["srocc_ahead_low"], row["srocc_ahead_high"]
         how = "is set against"
         if np.isfinite(low):
@@ -544,14 +545,12 @@ def _sentences(
         f"Splits share actors, so {n_splits} of them are no {n_splits} independent results; "
         "intervals draw actors, not pairs or splits, and hold for others like them."
     )
-    if tested < FEWEST_ACTORS:
-        said.append(f"{plural(tested, 'actor')} are too few for an interval.")
-    elif n_boot and not any(np.isfinite(row["srocc_ahead_low"]) for row in others):
+    if not any(np.isfinite(row["srocc_ahead_low"]) for row in rows):
         said.append(
-            "There are no intervals: each split tests so many of the actors that few draws of "
-            "actors have a split."
+            f"There are no intervals: none were asked for, {plural(tested, 'actor')} are too few, "
+            "or each split tests so many that few draws of actors have a split."
         )
-    elif tested < 20 and n_boot:
+    elif tested < 20:
         said.append(
             f"{plural(tested, 'actor')} are few: intervals are rough, those of the medians "
             "themselves a little too narrow, and what another choice of actors to learn from "
@@ -648,35 +647,36 @@ class CrossValidation(Result):
 
 def _checked_baselines(baselines: Any, data: PairSamples) -> dict[str, Floats]:
     """Bring what other metrics say into the order of the pairs that are learned from."""
-    if baselines is None:
-        return {}
     from affectlab.ratings import Ratings
 
     if isinstance(baselines, Ratings):
         baselines = values_by_rater(baselines)
-    elif not isinstance(baselines, Mapping):
+    elif baselines is not None and not isinstance(baselines, Mapping):
         raise InputError(
             "baselines: expected ratings of metrics, or numbers by name, not "
             f"{type(baselines).__name__}"
         )
     found = {}
-    for name, given in baselines.items():
+    for name, given in (baselines or {}).items():
+        where = f"baseline {name!r}"
         if name in ("L1", "cosine", *LEARNERS):
-            raise InputError(f"baseline {name!r} has the name of what is there already")
+            raise InputError(f"{where} has the name of what is there already")
         if isinstance(given, pl.DataFrame):
-            where = f"baseline {name!r}: "
-            require_columns(given, ("stimulus", "value"), where)
-            require_distinct(given, ["stimulus"], where, "one number for each pair")
-            named = given.select(pl.col("stimulus").cast(pl.String), "value")
-            held = dict(named.iter_rows())
-            values = np.array([held.get(one, np.nan) for one in data.stimuli], dtype=np.float64)
-        else:
-            values = _in_order(name, given, data)
-        if not np.isfinite(values).all():
-            lacking = int((~np.isfinite(values)).sum())
+            require_columns(given, ("stimulus", "value"), f"{where}: ")
+            require_distinct(given, ["stimulus"], f"{where}: ", "one number for each pair")
+            held = dict(given.select(pl.col("stimulus").cast(pl.String), "value").iter_rows())
+            given = [held.get(one) for one in data.stimuli]
+        values = np.asarray(given, dtype=np.float64)
+        if values.shape != (len(data),):
             raise InputError(
-                f"baseline {name!r} says nothing about {lacking:,} of {len(data):,} pairs; "
-                "expected a number for each"
+                f"{where} has shape {values.shape}; expected ({len(data)},), one number for each "
+                "pair (a table with stimulus and value where pairs are left out)"
+            )
+        lacking = int((~np.isfinite(values)).sum())
+        if lacking:
+            raise InputError(
+                f"{where} says nothing about {lacking:,} of {len(data):,} pairs; expected a number "
+                "for each"
             )
         found[str(name)] = values
     return found
@@ -695,16 +695,3 @@ def values_by_rater(ratings: Any) -> dict[str, pl.DataFrame]:
         )
         for name in ratings.rater_names
     }
-
-
-def _in_order(name: str, given: Any, data: PairSamples) -> Floats:
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"baseline {name!r}: expected one number for each pair") from None
-    if values.shape != (len(data),):
-        raise InputError(
-            f"baseline {name!r} has shape {values.shape}; expected ({len(data)},), one number for "
-            "each pair (a table with stimulus and value where pairs are left out)"
-        )
-    return values

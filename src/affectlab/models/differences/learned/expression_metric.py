@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
 
 from affectlab._version import __version__
-from affectlab.core.environment.installing import install_line
-from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Image, torch
 from affectlab.core.words import number, plural
 from affectlab.models.differences.learned.cross_validation import (
@@ -25,7 +23,6 @@ from affectlab.models.differences.learned.cross_validation import (
 )
 from affectlab.models.differences.learned.distances import (
     Distance,
-    SiameseDistance,
     learner_name,
     make_learner,
 )
@@ -417,9 +414,8 @@ class ExpressionMetric(HubModel, PreparedMetric, BaseEstimator):  # type: ignore
 
 
 SCHEMA = "affectlab/expression-metric/1"
-_KEYS = ("name", "learner", "settings", "encoder", "details", "weights")
-_LINEAR = "weights.npz"
-_SIAMESE = "weights.safetensors"
+_KEYS = ("name", "learner", "settings", "encoder", "details", "hashes")
+_WEIGHTS = "weights.npz"
 _REPORT = "cross_validation.json"
 _EXPECTED = "expected what save wrote"
 
@@ -427,14 +423,10 @@ _EXPECTED = "expected what save wrote"
 def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
     """Write a metric; see :meth:`ExpressionMetric.save`."""
     distance = metric.distance
-    file = _SIAMESE if isinstance(distance, SiameseDistance) else _LINEAR
     try:
-        with replacing(folder, (_LINEAR, _SIAMESE, _REPORT)) as place:
-            if file == _SIAMESE:
-                _safetensors().save_file(distance.arrays(), place / file)
-            else:
-                save_arrays(place / file, distance.arrays())
-            hashes = {file: file_hash(place / file)}
+        with replacing(folder, (_WEIGHTS, _REPORT)) as place:
+            save_arrays(place / _WEIGHTS, distance.arrays())
+            hashes = {_WEIGHTS: file_hash(place / _WEIGHTS)}
             if metric.validation is not None:
                 write_json(place / _REPORT, metric.validation)
                 hashes[_REPORT] = file_hash(place / _REPORT)
@@ -449,7 +441,6 @@ def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
                     "settings": distance.get_params(),
                     "encoder": None if metric.encoder_ is None else metric.encoder_.to_dict(),
                     "details": metric.details_,
-                    "weights": file,
                     "hashes": hashes,
                 },
             )
@@ -460,7 +451,7 @@ def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
 
 def load_metric(cls: type[ExpressionMetric], folder: Path, encoder: Any) -> ExpressionMetric:
     """Read a metric; see :meth:`ExpressionMetric.load`."""
-    meta = read_meta(folder, SCHEMA, (*_KEYS, "hashes"), "learned metric of expressions")
+    meta = read_meta(folder, SCHEMA, _KEYS, "learned metric of expressions")
     where = folder / META
     for name in ("settings", "details", "hashes"):
         if not isinstance(meta[name], dict):
@@ -478,13 +469,11 @@ def load_metric(cls: type[ExpressionMetric], folder: Path, encoder: Any) -> Expr
             card = EncoderCard.from_dict(meta["encoder"], "encoder")
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    file = _SIAMESE if isinstance(learner, SiameseDistance) else _LINEAR
-    _check_hash(folder / file, meta["hashes"])
-    arrays = (_read_safetensors if file == _SIAMESE else load_arrays)(folder / file)
+    _check_hash(folder / _WEIGHTS, meta["hashes"])
     try:
-        distance = learner.restore(arrays)
+        distance = learner.restore(load_arrays(folder / _WEIGHTS))
     except (KeyError, ValueError, AttributeError) as error:
-        raise InputError(f"{folder / file} cannot be used ({error}); {_EXPECTED}") from None
+        raise InputError(f"{folder / _WEIGHTS} cannot be used ({error}); {_EXPECTED}") from None
     if card is not None and card.width != distance.n_features_in_:
         raise InputError(
             f"{where}: the encoder gives {card.width} numbers per face, and the weights are of "
@@ -510,21 +499,6 @@ def _check_hash(path: Path, hashes: Mapping[str, Any]) -> None:
             f"{path} is not the file that save wrote: its content was changed or damaged since; "
             "copy the folder again"
         )
-
-
-def _read_safetensors(path: Path) -> dict[str, NDArray[Any]]:
-    found: dict[str, NDArray[Any]] = _safetensors().load_file(path)
-    return found
-
-
-def _safetensors() -> Any:
-    try:
-        from safetensors import numpy as safetensors_numpy
-    except ImportError as missing:
-        raise MissingDependencyError(
-            f"a siamese metric needs safetensors; {install_line('models')}"
-        ) from missing
-    return safetensors_numpy
 
 
 def _card(metric: ExpressionMetric) -> str:
