@@ -508,12 +508,12 @@ def _columns(summary: pl.DataFrame) -> tuple[Any, ...]:
     if summary["group"].n_unique() > 1:
         shown.append(Key("group", "pairs"))
     for name in MEASURES:
-        shown += [Number(name, name.upper(), decimals=3), Interval(name, decimals=3)]
+        shown += [Number(name, name.upper(), decimals=3), Interval(name, "interval", decimals=3)]
     ahead = "srocc_ahead"
     return (
         *shown,
         Number(ahead, "SROCC ahead", decimals=3),
-        Interval(ahead, decimals=3),
+        Interval(ahead, "interval", decimals=3),
         Share("srocc_wins", "wins"),
     )
 
