@@ -26,11 +26,11 @@ def ours(data: Posts) -> _Result:
     """Count, weight, fit all labels together, score dev, choose thresholds."""
     from affectlab.models.text import FeatureSettings
     from affectlab.models.text.features import learn_features
-    from affectlab.models.text.linear import fit_logistic_labels
+    from affectlab.models.text.linear.logistic import MultiLabelLogistic
 
     features, matrix = learn_features(data.texts, FeatureSettings())
-    found = fit_logistic_labels(matrix, data.truth, cost=_COST, tolerance=_TOLERANCE)
-    scores = features.transform(data.dev_texts) @ found.weights + found.bias
+    found = MultiLabelLogistic(cost=_COST, tolerance=_TOLERANCE).fit(matrix, data.truth)
+    scores = found.decision_function(features.transform(data.dev_texts))
     return _judged(scores, data)
 
 

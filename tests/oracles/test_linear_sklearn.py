@@ -8,7 +8,8 @@ import pytest
 from affectlab.models.text import FeatureSettings, best_thresholds, read_labelled_texts
 from affectlab.models.text.decisions import fit_scaling
 from affectlab.models.text.features import cut, learn_features
-from affectlab.models.text.linear import LinearTextClassifier, fit_logistic_labels
+from affectlab.models.text.linear import LinearTextClassifier
+from affectlab.models.text.linear.logistic import MultiLabelLogistic
 
 sklearn = pytest.importorskip("sklearn")
 
@@ -60,11 +61,11 @@ def test_weights_of_one_against_the_rest(cost):
     texts = texts_of(300)
     _, matrix = learn_features(texts, FeatureSettings(min_texts_piece=2))
     truth = RNG.random((300, 3)) < 0.2 + 0.5 * (matrix[:, :3].toarray() > 0)
-    ours = fit_logistic_labels(matrix, truth.astype(float), cost=cost, tolerance=1e-6)
+    ours = MultiLabelLogistic(cost=cost, tolerance=1e-6).fit(matrix, truth)
     peer = OneVsRestClassifier(LogisticRegression(C=cost, tol=1e-8, max_iter=10000))
     peer.fit(matrix, truth.astype(int))
-    mine = matrix @ ours.weights + ours.bias
-    assert ours.converged
+    mine = ours.decision_function(matrix)
+    assert ours.converged_
     assert np.allclose(mine, peer.decision_function(matrix), atol=5e-3)
 
 
@@ -113,8 +114,8 @@ def test_published_data_give_the_same_probabilities(shared_data):
     """A part of the published data, so that the peer takes seconds."""
     dev = read_labelled_texts(shared_data / "goemotions" / "dev.tsv")
     _, matrix = learn_features(dev.texts, FeatureSettings())
-    ours = fit_logistic_labels(matrix, dev.targets[:, :4], cost=0.7, tolerance=1e-6)
+    ours = MultiLabelLogistic(cost=0.7, tolerance=1e-6).fit(matrix, dev.targets[:, :4])
     peer = OneVsRestClassifier(LogisticRegression(C=0.7, tol=1e-7, max_iter=10000))
     peer.fit(matrix, dev.targets[:, :4].astype(int))
-    mine = 1 / (1 + np.exp(-(matrix @ ours.weights + ours.bias)))
+    mine = 1 / (1 + np.exp(-(ours.decision_function(matrix))))
     assert np.allclose(mine, peer.predict_proba(matrix), atol=1e-3)

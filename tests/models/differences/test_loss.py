@@ -10,8 +10,8 @@ import torch
 from PIL import Image
 
 from affectlab.core.errors import InputError
-from affectlab.models.differences import ExpressionMetric
-from affectlab.models.differences.learned import FallingLossWarning
+from affectlab.models.differences import ExpressionMetric, RidgeDistance
+from affectlab.models.differences.learned import FallingLossWarning, make_learner
 from affectlab.models.embedding import embed, load_encoder
 
 from ..embedding.checkpoints import save_checkpoint  # noqa: TID252
@@ -42,7 +42,7 @@ def one_thread():
 def metrics() -> dict[str, ExpressionMetric]:
     pairs, scores, frames = planted(noise=4.0)
     return {
-        name: ExpressionMetric(name.rstrip("+"), **settings).fit(pairs, scores, frames)
+        name: ExpressionMetric(make_learner(name.rstrip("+"), settings)).fit(pairs, scores, frames)
         for name, settings in METRICS.items()
     }
 
@@ -68,7 +68,7 @@ def test_the_loss_is_the_prediction_less_that_of_identical_faces(metrics, name: 
     metric, (a, b) = metrics[name], pair()
     found = metric.loss(a, b, reduction="none")
     predicted = metric.predict_embeddings(a.detach().numpy(), b.detach().numpy())
-    expected = predicted - metric.distance.identical
+    expected = predicted - metric.distance.identical_
     np.testing.assert_allclose(found.detach().numpy(), expected, rtol=1e-4, atol=1e-3)
     torch.testing.assert_close(found, metric.loss(b, a, reduction="none"))
     assert metric.loss(a, a).item() == pytest.approx(0.0, abs=1e-9)
@@ -94,7 +94,7 @@ def test_a_loss_that_can_fall_without_end_is_said_once() -> None:
     assert not metric.is_distance
     with pytest.warns(FallingLossWarning, match="weights below 0.*non_negative=True, or siamese"):
         metric.loss(*pair())
-    kept = ExpressionMetric("ridge", non_negative=True).fit(pairs, scores, frames)
+    kept = ExpressionMetric(RidgeDistance(non_negative=True)).fit(pairs, scores, frames)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         metric.loss(*pair())
@@ -152,7 +152,7 @@ def fitted(encoder, learner: str = "siamese", **settings) -> tuple[ExpressionMet
     ]
     table = {name: [row[name] for row in pairs] for name in pairs[0]}
     table["value"] = rng.uniform(5, 90, len(pairs)).tolist()
-    metric = ExpressionMetric(learner, **settings)
+    metric = ExpressionMetric(make_learner(learner, settings))
     return metric.fit(table, None, embed(pictures, encoder)), pictures
 
 

@@ -22,9 +22,8 @@ from affectlab.models.differences import (
     difference,
     rate_differences,
 )
-from affectlab.models.differences.learned import SeenActorWarning
 from affectlab.models.differences.metric import PreparedMetric
-from affectlab.models.differences.rate import UnratedPairWarning
+from affectlab.models.differences.rate import SeenActorWarning, UnratedPairWarning
 from affectlab.ratings import Ratings, read_ratings
 
 

@@ -17,7 +17,6 @@ from affectlab.core.errors import InputError
 from affectlab.models.preference_metric import TunedBartScore, preference_texts
 from affectlab.models.preference_metric.bart_tuning import _scores, both_scores
 from affectlab.models.preference_metric.data import PreferenceTexts
-from affectlab.models.preference_metric.tuned_bart import random_folds
 from affectlab.models.text_metrics.bart import BartScore, Writer
 
 WARM = ("they feel warm inside", "it moves them deeply", "their hope is back")
@@ -130,16 +129,17 @@ def test_few_examples_help_where_there_is_something_to_learn(bart: str) -> None:
     report = TunedBartScore(bart, **QUICK).cross_validate(
         study(), examples=[12, 24], folds=2, n_boot=50
     )
-    curve = {row["examples"]: row for row in report.curve.to_dicts()}
+    curve = {row["examples"]: row for row in report.to_frame().to_dicts()}
     assert set(curve) == {0, 12, 24}
     assert curve[24]["accuracy"] > 0.9
     assert curve[24]["gain_low"] > 0
     assert curve[24]["gain"] == pytest.approx(curve[24]["accuracy"] - curve[0]["accuracy"])
     assert np.isnan(curve[0]["gain_low"])
     assert curve[0]["n_pairs"] == 54
-    scores = report.scores.filter(pl.col("examples") == 24)
+    scores = report.to_frame("scores").filter(pl.col("examples") == 24)
     assert scores.height == 60
-    assert "a gain" in " ".join(report.sentences)
+    pair = pl.col("item").str.slice(1).cast(pl.Int64) // 2
+    assert scores.group_by(pair).agg(pl.col("fold").n_unique())["fold"].to_list() == [1] * 30
     json.dumps(report.to_dict(), allow_nan=False)
 
 
@@ -148,21 +148,9 @@ def test_with_random_choices_nothing_is_learned(bart: str) -> None:
     data = study(80, planted=False)
     metric = TunedBartScore(bart, **QUICK)
     report = metric.cross_validate(data, examples=[30], folds=2, n_boot=0)
-    row = report.curve.to_dicts()[1]
+    row = report.to_frame().to_dicts()[1]
     assert row["low"] < 0.5 < row["high"]
     assert not row["gain_low"] > 0
-
-
-def test_folds_part_no_group() -> None:
-    clusters = np.random.default_rng(0).integers(0, 20, 100)
-    clusters = np.unique(clusters, return_inverse=True)[1]
-    fold = random_folds(clusters, 4, np.random.default_rng(1))
-    for group in range(clusters.max() + 1):
-        assert len(set(fold[clusters == group])) == 1
-    sizes = np.bincount(fold)
-    assert sizes.max() - sizes.min() <= np.bincount(clusters).max()
-    with pytest.raises(InputError, match="folds 30"):
-        random_folds(clusters, 30, np.random.default_rng(1))
 
 
 def test_it_is_saved_and_is_a_checkpoint(bart: str, tmp_path: Path) -> None:

@@ -8,11 +8,12 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from affectlab import InputError, load_taxonomy
 from affectlab.models.text import TextClassifier, group_probabilities
 from affectlab.models.text.label_penalty import label_relations
-from affectlab.models.text.linear import LinearTextClassifier, NotConvergedWarning
+from affectlab.models.text.linear import LinearTextClassifier
 from affectlab.models.text.warnings import SeenInTrainingWarning, TestSplitWarning
 
 GOEMOTIONS = load_taxonomy("goemotions")
@@ -122,7 +123,7 @@ def test_relations_between_labels(train):
     free = LinearTextClassifier().fit(*train)
 
     def apart(one):
-        weights = one.regression.weights
+        weights = one.regression.coef_.T
         return np.linalg.norm(weights[:, joy] - weights[:, love])
 
     assert apart(made) < 0.3 * apart(free)
@@ -166,7 +167,7 @@ def test_parts_are_what_a_word_adds_when_it_is_alone():
     column = made.labels.index("joy")
     parts = dict(made.explain("up down").of("joy"))
     for word in ("up", "down"):
-        weight = made.regression.weights[place[word], column]
+        weight = made.regression.coef_.T[place[word], column]
         assert parts[word] == pytest.approx(weight / np.sqrt(2), rel=1e-5)
 
 
@@ -228,13 +229,13 @@ def test_calibration_makes_probabilities_truer(train, dev):
 
 
 def test_training_that_stops_too_early_warns(train):
-    with pytest.warns(NotConvergedWarning, match="stopped after 2 epochs"):
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 epochs"):
         LinearTextClassifier(max_epochs=2, tolerance=1e-7).fit(*train)
 
 
 def test_seed_and_same_bytes(train):
     one, two = (LinearTextClassifier(seed=4).fit(*train) for _ in range(2))
-    assert np.array_equal(one.regression.weights, two.regression.weights)
+    assert np.array_equal(one.regression.coef_.T, two.regression.coef_.T)
 
 
 def test_tuning_on_test_or_on_training_texts_warns(model, train, dev, tmp_path):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, random_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from affectlab import InputError
-from affectlab.models.text.linear import fit_logistic_labels
+from affectlab.models.text.linear.logistic import MultiLabelLogistic
 
 
 def problem(n=120, d=40, k=5, *, soft=False, seed=0):
@@ -54,19 +55,19 @@ def plain(x, y, cost, matrix=None):
 @pytest.mark.parametrize("k", [1, 5, 19])
 def test_minimum_is_that_of_a_general_minimiser(soft, cost, k):
     x, y = problem(k=k, soft=soft)
-    ours = fit_logistic_labels(x, y, cost=cost, tolerance=1e-6, max_epochs=2000)
+    ours = MultiLabelLogistic(cost=cost, tolerance=1e-6, max_epochs=2000).fit(x, y)
     weights, bias = plain(x, y, cost)
-    assert ours.converged
-    assert np.allclose(ours.weights, weights, atol=2e-3)
-    assert np.allclose(ours.bias, bias, atol=4e-3)
+    assert ours.converged_
+    assert np.allclose(ours.coef_.T, weights, atol=2e-3)
+    assert np.allclose(ours.intercept_, bias, atol=4e-3)
 
 
 def test_slope_is_that_of_the_objective():
     x, y = problem()
-    ours = fit_logistic_labels(x, y, cost=2.0, tolerance=1e-5, max_epochs=2000)
-    flat = np.concatenate([ours.weights.ravel(), ours.bias])
+    ours = MultiLabelLogistic(cost=2.0, tolerance=1e-5, max_epochs=2000).fit(x, y)
+    flat = np.concatenate([ours.coef_.T.ravel(), ours.intercept_])
     _, slope = objective(flat, x, y, 2.0, np.eye(5))
-    assert np.abs(slope).max() / (2.0 * len(y)) == pytest.approx(ours.slope, abs=1e-6)
+    assert np.abs(slope).max() / (2.0 * len(y)) == pytest.approx(ours.slope_, abs=1e-6)
 
 
 def test_coupled_labels_reach_their_minimum_and_look_alike():
@@ -74,61 +75,63 @@ def test_coupled_labels_reach_their_minimum_and_look_alike():
     relations = np.zeros((4, 4))
     relations[0, 1] = relations[1, 0] = 3.0
     coupling = np.diag(relations.sum(axis=0)) - relations
-    ours = fit_logistic_labels(x, y, cost=2.0, coupling=coupling, tolerance=1e-6, max_epochs=2000)
+    ours = MultiLabelLogistic(cost=2.0, coupling=coupling, tolerance=1e-6, max_epochs=2000).fit(
+        x, y
+    )
     weights, bias = plain(x, y, 2.0, np.eye(4) + coupling)
-    assert np.allclose(ours.weights, weights, atol=2e-3)
-    assert np.allclose(ours.bias, bias, atol=4e-3)
-    free = fit_logistic_labels(x, y, cost=2.0, tolerance=1e-6, max_epochs=2000)
+    assert np.allclose(ours.coef_.T, weights, atol=2e-3)
+    assert np.allclose(ours.intercept_, bias, atol=4e-3)
+    free = MultiLabelLogistic(cost=2.0, tolerance=1e-6, max_epochs=2000).fit(x, y)
 
     def apart(w):
         return np.linalg.norm(w[:, 0] - w[:, 1])
 
-    assert apart(ours.weights) < 0.6 * apart(free.weights)
+    assert apart(ours.coef_.T) < 0.6 * apart(free.coef_.T)
     # The others are not pulled.
-    assert np.allclose(ours.weights[:, 2:], free.weights[:, 2:], atol=2e-3)
+    assert np.allclose(ours.coef_.T[:, 2:], free.coef_.T[:, 2:], atol=2e-3)
 
 
 @pytest.mark.parametrize("cost", [1e-3, 1.0, 10.0])
 def test_it_converges_whatever_the_cost(cost):
     x, y = problem(n=400, d=30, k=17)
-    ours = fit_logistic_labels(x, y, cost=cost)
-    assert ours.converged
+    ours = MultiLabelLogistic(cost=cost).fit(x, y)
+    assert ours.converged_
     weights, bias = plain(x, y, cost)
-    assert np.allclose(x @ ours.weights + ours.bias, x @ weights + bias, atol=0.02)
+    assert np.allclose(x @ ours.coef_.T + ours.intercept_, x @ weights + bias, atol=0.02)
 
 
 def test_a_large_cost_does_not_throw_it_from_end_to_end():
     """Where every text has words of its own, Newton steps alone would never settle."""
     x = csr_array(np.eye(60))
     y = (np.arange(60)[:, None] % np.array([2, 3, 5]) == 0).astype(float)
-    ours = fit_logistic_labels(x, y, cost=1e4)
-    assert ours.converged
-    p = 1 / (1 + np.exp(-(x @ ours.weights + ours.bias)))
+    ours = MultiLabelLogistic(cost=1e4).fit(x, y)
+    assert ours.converged_
+    p = 1 / (1 + np.exp(-(x @ ours.coef_.T + ours.intercept_)))
     assert np.abs(p - y).max() < 0.01
 
 
 def test_same_seed_same_bytes_and_no_labels_beside_it_matter():
     x, y = problem(k=20)
-    one, two = (fit_logistic_labels(x, y, seed=3) for _ in range(2))
-    assert np.array_equal(one.weights, two.weights)
-    alone = fit_logistic_labels(x, y[:, :1], tolerance=1e-6, max_epochs=2000)
-    together = fit_logistic_labels(x, y, tolerance=1e-6, max_epochs=2000)
-    assert np.allclose(alone.weights[:, 0], together.weights[:, 0], atol=2e-3)
+    one, two = (MultiLabelLogistic(seed=3).fit(x, y) for _ in range(2))
+    assert np.array_equal(one.coef_.T, two.coef_.T)
+    alone = MultiLabelLogistic(tolerance=1e-6, max_epochs=2000).fit(x, y[:, :1])
+    together = MultiLabelLogistic(tolerance=1e-6, max_epochs=2000).fit(x, y)
+    assert np.allclose(alone.coef_.T[:, 0], together.coef_.T[:, 0], atol=2e-3)
 
 
 def test_a_label_that_nothing_has_and_one_that_all_have():
     x, y = problem()
     y[:, 0], y[:, 1] = 0.0, 1.0
-    ours = fit_logistic_labels(x, y)
-    assert ours.converged
-    p = 1 / (1 + np.exp(-(x @ ours.weights + ours.bias)))
+    ours = MultiLabelLogistic().fit(x, y)
+    assert ours.converged_
+    p = 1 / (1 + np.exp(-(x @ ours.coef_.T + ours.intercept_)))
     assert p[:, 0] == pytest.approx(0.5 / 120)
     assert p[:, 1] == pytest.approx(1 - 0.5 / 120)
-    rest = fit_logistic_labels(x, y[:, 2:])
-    assert np.allclose(ours.weights[:, 2:], rest.weights, atol=1e-5)
-    none = fit_logistic_labels(x, np.zeros((120, 2)))
-    assert none.converged
-    assert not none.weights.any()
+    rest = MultiLabelLogistic().fit(x, y[:, 2:])
+    assert np.allclose(ours.coef_.T[:, 2:], rest.coef_.T, atol=1e-5)
+    none = MultiLabelLogistic().fit(x, np.zeros((120, 2)))
+    assert none.converged_
+    assert not none.coef_.T.any()
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
@@ -136,31 +139,43 @@ def test_a_handful_of_texts(n):
     x = csr_array(np.eye(n))
     y = np.zeros((n, 1))
     y[0] = 1.0
-    ours = fit_logistic_labels(x, y)
+    ours = MultiLabelLogistic().fit(x, y)
     weights, bias = plain(x, y, 1.0)
-    assert ours.converged
-    assert np.allclose(x @ ours.weights + ours.bias, x @ weights + bias, atol=0.01)
+    assert ours.converged_
+    assert np.allclose(x @ ours.coef_.T + ours.intercept_, x @ weights + bias, atol=0.01)
 
 
 def test_too_few_epochs_are_said():
     x, y = problem()
-    short = fit_logistic_labels(x, y, cost=100.0, tolerance=1e-9, max_epochs=2)
-    assert not short.converged
-    assert short.n_epochs == 2
-    assert short.slope > 1e-9
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 epochs"):
+        short = MultiLabelLogistic(cost=100.0, tolerance=1e-9, max_epochs=2).fit(x, y)
+    assert not short.converged_
+    assert short.n_iter_ == 2
+    assert short.slope_ > 1e-9
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("parameters", "targets", "words"),
     [
-        ({"cost": 0.0}, "cost = 0.0"),
-        ({"targets": np.full((120, 5), 1.5)}, "outside 0 to 1"),
-        ({"targets": np.full((120, 5), np.nan)}, "outside 0 to 1"),
-        ({"targets": np.zeros((7, 5))}, "7 rows"),
+        ({"cost": 0.0}, np.zeros((120, 5)), "'cost' parameter"),
+        ({}, np.full((120, 5), 1.5), "outside 0 to 1"),
+        ({}, np.full((120, 5), np.nan), "contains NaN"),
+        ({}, np.zeros((7, 5)), "inconsistent numbers of samples"),
     ],
 )
-def test_bad_input_is_one_sentence(change, words):
-    x, y = problem()
-    given = {"targets": y, **change}
-    with pytest.raises(InputError, match=words):
-        fit_logistic_labels(x, given.pop("targets"), **given)
+def test_bad_input_is_one_sentence(parameters, targets, words):
+    x, _ = problem()
+    with pytest.raises(ValueError, match=words):
+        MultiLabelLogistic(**parameters).fit(x, targets)
+
+
+def test_scikit_learn_searches_and_scores_it():
+    x, y = problem(n=300)
+    search = GridSearchCV(MultiLabelLogistic(), {"cost": [1e-6, 1.0]}, scoring="f1_macro", cv=3)
+    assert search.fit(x, y).best_params_ == {"cost": 1.0}
+    assert cross_val_score(MultiLabelLogistic(), x, y, scoring="f1_macro").mean() > 0.5
+    # One class for each text is one label for each class.
+    one = MultiLabelLogistic().fit(x, y[:, 0].astype(int))
+    many = MultiLabelLogistic().fit(x, y[:, :1])
+    assert np.array_equal(one.coef_, many.coef_)
+    assert set(one.predict(x)) <= {0, 1}

@@ -17,14 +17,8 @@ from affectlab.core.types import Count, Device
 from affectlab.core.words import count, number, plural
 from affectlab.evaluation import metric_scores, preferences
 from affectlab.evaluation.preference import PAIR, item_table, machine_of
-from affectlab.models.differences import ExpressionMetric, embed_pairs, read_scored_pairs
-from affectlab.models.differences.learned import PairScore, read_baselines
 from affectlab.models.embedding import Embeddings
-from affectlab.models.preference_metric import (
-    PreferenceMetric,
-    preference_features,
-    preference_texts,
-)
+from affectlab.models.preference_metric import preference_features, preference_texts
 from affectlab.models.runs import check_folder
 from affectlab.ratings import Ratings, check_ratings_path
 
@@ -42,7 +36,7 @@ def difference(
     cache: Path | None = None,
     pairs: Path | None = None,
     scale: str | None = None,
-    score: PairScore = "subject-model",
+    score: Literal["subject-model", "mean"] = "subject-model",
     learner: Literal["svr", "ridge", "siamese"] = "ridge",
     settings: Sequence[str] = (),
     name: str | None = None,
@@ -120,10 +114,17 @@ def difference(
     check_folder(to)
     if predictions is not None:
         check_ratings_path(predictions)
-    given = read_settings(settings, ("learner", "name", "seed", "encoder", "embeddings"))
-    metric = ExpressionMetric(
-        learner, encoder=encoder, name=name or to.resolve().name, seed=seed, **given
+    from affectlab.models.differences.learned import (
+        ExpressionMetric,
+        embed_pairs,
+        make_learner,
+        read_baselines,
+        read_scored_pairs,
     )
+
+    given = read_settings(settings, ("learner", "name", "seed", "encoder", "embeddings"))
+    made = make_learner(learner, {**given, **({"seed": seed} if learner == "siamese" else {})})
+    metric = ExpressionMetric(made, encoder=encoder, name=name or to.resolve().name)
     started = perf_counter()
     with caught_warnings() as warned, out.progress(f"reading {file}") as progress:
         scored = read_scored_pairs(file, pairs, scale=scale, score=score)
@@ -141,17 +142,18 @@ def difference(
             n_splits=splits,
             baselines=others,
             n_boot=n_boot,
+            seed=seed,
             progress=progress,
         )
         metric.fit(scored.frame, None, rows)
         metric.save(to)
     if splits_out is not None:
-        write_table(report.to_frame(), splits_out)
+        write_table(report.to_frame("splits"), splits_out)
     if predictions is not None:
         report.ratings(metric.name, metric.version, scored.attributes).write(predictions)
     seconds = perf_counter() - started
     out.head(
-        f"{metric.name}: {metric.learner} on {plural(report.n_pairs, 'pair')} ({scored.said}), "
+        f"{metric.name}: {learner} on {plural(report.n_pairs, 'pair')} ({scored.said}), "
         f"{count(metric.width)} numbers per face, {number(seconds, 1)} s"
     )
     out.show(report)
@@ -173,14 +175,15 @@ def difference(
     out.finish(
         {
             "model": to,
-            **{name: getattr(metric, name) for name in ("name", "version", "learner")},
-            "settings": metric.learner_settings.to_dict(),
-            "learned": metric.distance.details,
-            "is_distance": metric.is_distance,
-            "identical": metric.distance.identical,
-            "encoder": None if metric.encoder is None else metric.encoder.to_dict(),
+            **{name: getattr(metric, name) for name in ("name", "version", "is_distance")},
+            "learner": learner,
+            "settings": metric.distance.get_params(),
+            "learned": metric.details_,
+            "identical": metric.distance.identical_,
+            "encoder": None if metric.encoder_ is None else metric.encoder_.to_dict(),
             "scores": scored.said,
-            **{name: getattr(report, name) for name in ("n_pairs", "actors", "details")},
+            "n_pairs": report.n_pairs,
+            "chosen": report.chosen,
             "seconds": seconds,
             "validation": report.to_dict(),
         },
@@ -280,6 +283,8 @@ def preference(
     called = name or to.resolve().name
     content: dict[str, Any] = {"model": to, "name": called}
     if scores is not None:
+        from affectlab.models.preference_metric import PreferenceMetric
+
         with out.progress(f"reading {scores}") as progress:
             items = item_table(judged)
             read = metric_scores(scores, system=machine_of(found.choices[:2], system))
@@ -287,25 +292,18 @@ def preference(
             features = preference_features(
                 found, read, system=system, items=items, cluster=together
             )
-            metric = PreferenceMetric(called, folds=folds, repeats=repeats, seed=seed, **own)
-            report = metric.cross_validate(features, n_boot=n_boot, progress=progress)
-            metric.fit(features).save(to)
-        weights, frame = metric.weights(), report.areas
+            metric = PreferenceMetric(called, seed=seed, **own)
+            report = metric.cross_validate(
+                features, folds=folds, repeats=repeats, n_boot=n_boot, progress=progress
+            )
+            metric.fit(features.table, features.good, groups=features.clusters).save(to)
+        weights, frame = metric.weights(), report.to_frame()
         out.head(f"{called}: logistic regression on the scores of metrics")
-        out.show(_parted(together), *(f"- {sentence}" for sentence in report.sentences))
-        shown = frame.rename({"value": "AUC"})
-        out.show_frame(shown, ["method", "AUC", ("low", "high"), "sd_of_repeats"])
-        out.show(
-            "",
-            "Scores are standardised, C and the single metric are chosen without the items that "
-            "are scored; items are compared within a fold. Intervals are about other items and "
-            "keep the fitted models.",
-        )
+        out.show(_parted(together), report)
         out.head("\nWeights of the saved metric, in log odds per standard deviation")
         out.show_frame(weights, ["metric", "weight"])
         out.show("", f"metric: {to}")
         content |= {"learner": "logistic", "weights": weights, **report.to_dict()}
-        content["sentences"] = report.sentences
     else:
         from affectlab.models.preference_metric import TunedBartScore
 
@@ -321,11 +319,9 @@ def preference(
                 data, examples=examples, folds=folds, n_boot=n_boot, progress=progress
             )
             tuned.fit(data, progress=progress).save(to)
-        frame = tuning.curve
+        frame = tuning.to_frame()
         out.head(f"{called}: BARTScore tuned on what people chose")
-        out.show(_parted(together), *(f"- {sentence}" for sentence in tuning.sentences))
-        shown = frame.rename({"accuracy": "right", "auc": "AUC"})
-        out.show_frame(shown, ["examples", "right", ("low", "high"), "gain", "AUC", "epochs"])
+        out.show(_parted(together), tuning)
         taken = f"pass {tuned.epoch}" if tuned.epoch else "no pass: it stayed as it was"
         out.show("", f"tuned on all {tuned.n_pairs} pairs ({taken}); metric: {to}")
         out.show_line(f"The folder is a checkpoint, too, for affectlab evaluate text: {to}")
@@ -333,10 +329,8 @@ def preference(
             "learner": "tuned BARTScore",
             "epoch": tuned.epoch,
             "n_pairs": tuned.n_pairs,
-            "settings": tuned.settings.to_dict(),
-            "sentences": tuning.sentences,
             **tuning.to_dict(),
-            "scores": tuning.scores,
+            "tuning": tuned.settings.to_dict(),
         }
     if table is not None:
         write_table(frame, table)

@@ -25,22 +25,34 @@ from affectlab.models.differences.registry import list_difference_metrics, load_
 if TYPE_CHECKING:
     from affectlab.models.differences.learned import (
         ExpressionMetric,
+        RidgeDistance,
+        SiameseDistance,
+        SvrDistance,
+        actor_splits,
         cross_validate,
         embed_pairs,
+        pair_samples,
         read_scored_pairs,
+        strength_search,
     )
 
 __all__ = [
     "DifferenceMetric",
     "ExpressionMetric",
     "MediaPipeLandmarker",
+    "RidgeDistance",
+    "SiameseDistance",
+    "SvrDistance",
+    "actor_splits",
     "cross_validate",
     "difference",
     "embed_pairs",
     "list_difference_metrics",
     "load_difference_metric",
+    "pair_samples",
     "rate_differences",
     "read_scored_pairs",
+    "strength_search",
 ]
 
 if not TYPE_CHECKING:

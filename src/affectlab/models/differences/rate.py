@@ -15,7 +15,6 @@ import polars as pl
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.words import plural, shown
 from affectlab.models.differences.comparison import Work, judged_by
-from affectlab.models.differences.learned import SeenActorWarning
 from affectlab.models.differences.metric import (
     DifferenceMetric,
     Missing,
@@ -27,10 +26,20 @@ from affectlab.models.differences.pairs import SIDES, PairTable, find_pairs, fin
 from affectlab.models.differences.registry import load_difference_metric
 from affectlab.ratings import Ratings
 
-__all__ = ["UnratedPairWarning", "medians_by_kind", "rate_differences", "value_ranges"]
+__all__ = [
+    "SeenActorWarning",
+    "UnratedPairWarning",
+    "medians_by_kind",
+    "rate_differences",
+    "value_ranges",
+]
 
 OnBad: TypeAlias = Literal["raise", "set_aside"]
 MetricGiven: TypeAlias = str | DifferenceMetric | Callable[[Any, Any], Any]
+
+
+class SeenActorWarning(UserWarning):
+    """A learned metric rates pairs of actors that it was learned from."""
 
 
 class UnratedPairWarning(UserWarning):

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 from affectlab.core.interface.lazy import lazily
 from affectlab.models.preference_metric.data import preference_features, preference_texts
-from affectlab.models.preference_metric.metric import PreferenceMetric
 
 if TYPE_CHECKING:
+    from affectlab.models.preference_metric.metric import BestSingleMetric, PreferenceMetric
     from affectlab.models.preference_metric.tuned_bart import TunedBartScore
 
 __all__ = [
+    "BestSingleMetric",
     "PreferenceMetric",
     "TunedBartScore",
     "preference_features",
@@ -17,5 +18,5 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Import what needs torch when it is asked for: logistic regression does without.
+    # Load what needs more than the core when it is first used.
     __getattr__, __dir__ = lazily(__name__, __all__)

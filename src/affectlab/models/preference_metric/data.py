@@ -42,6 +42,11 @@ class PreferenceFeatures:
     n_left_out: int
     """Decided items that lack a score of some metric."""
 
+    @property
+    def table(self) -> pl.DataFrame:
+        """The scores with a column for each metric."""
+        return pl.DataFrame(self.x, schema=list(self.metrics))
+
 
 def preference_features(
     choices: Choices,

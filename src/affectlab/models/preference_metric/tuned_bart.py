@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.model_selection import GroupKFold
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence, few_units, wilson_interval
+from affectlab.core.result import Result
 from affectlab.core.statistic import student
+from affectlab.core.tables import Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import in_brackets, joined, number, percent, plural
+from affectlab.core.words import in_brackets, number, percent, plural
 from affectlab.evaluation.preference import (
     area_ends,
     fold_areas,
@@ -34,119 +36,16 @@ from affectlab.models.preference_metric.data import PreferenceTexts
 from affectlab.models.runs import META, HubModel, read_meta, replacing, write_json
 from affectlab.models.text_metrics import Writer
 
-__all__ = [
-    "TUNED",
-    "TunedBartScore",
-    "TuningReport",
-    "cross_validate",
-    "random_folds",
-]
+__all__ = ["TUNED", "TunedBartScore"]
 
 # How well a network tuned on few examples orders pairs that it was not tuned on.
 
 
 _EXAMPLES = (16, 32, 64)
+"""Numbers of pairs to tune on, as far as there are so many."""
 
 
-@dataclass(frozen=True, eq=False)
-class TuningReport:
-    """A tuned network on pairs that it was not tuned on, for several numbers of examples.
-
-    Made by :meth:`TunedBartScore.cross_validate`.
-    """
-
-    curve: pl.DataFrame
-    """``examples`` (0: as it was), ``accuracy`` (share of pairs whose chosen text scores higher,
-    ties counting half), ``low``, ``high``, ``gain`` (less that of 0 examples), ``gain_low``,
-    ``gain_high``, ``auc`` (of the scores of the judged system's texts, good against poor),
-    ``auc_low``, ``auc_high``, ``epochs`` (mean pass that was taken; 0: none was better), and
-    ``n_pairs``."""
-    scores: pl.DataFrame
-    """``item``, ``examples``, ``fold``, ``score`` (of the judged system's text), ``score_other``:
-    what networks say that did not see the item."""
-    folds: int
-    n_clusters: int
-    n_left_out: int
-    confidence: float
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What was found, in plain words."""
-        rows = self.curve.to_dicts()
-        said = []
-        for row in rows:
-            what = "as it was" if not row["examples"] else f"tuned on {row['examples']} pairs"
-            gain = ""
-            if row["examples"] and row["gain_low"] == row["gain_low"]:
-                word = (
-                    "a gain"
-                    if row["gain_low"] > 0
-                    else "a loss"
-                    if row["gain_high"] < 0
-                    else "no gain is shown"
-                )
-                gain = (
-                    f"; {percent(row['gain'], 1)} more"
-                    f"{in_brackets(row['gain_low'], row['gain_high'], 1, write=percent)}: {word}"
-                )
-            said.append(
-                f"{what}: the chosen text scores higher in {percent(row['accuracy'], 1)} of pairs "
-                f"({percent(row['low'], 1)} to {percent(row['high'], 1)}){gain}; AUC of good "
-                f"against poor {number(row['auc'])}."
-            )
-        kept = [str(row["examples"]) for row in rows if row["examples"] and not row["epochs"]]
-        if kept:
-            said.append(
-                f"With {joined(kept)} examples no pass was better on the pairs kept aside in any "
-                "fold, so that the network stayed as it was."
-            )
-        said.append(
-            f"{plural(rows[0]['n_pairs'], 'pair')} of which one text was chosen, in "
-            f"{plural(self.n_clusters, 'group')}; {self.folds} folds that part no group"
-            + (
-                f"; {plural(self.n_left_out, 'item')} without texts left out."
-                if self.n_left_out
-                else "."
-            )
-        )
-        return tuple(said)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the curve as plain values, ``nan`` as None."""
-        rows = [
-            {key: None if value != value else value for key, value in row.items()}
-            for row in self.curve.to_dicts()
-        ]
-        return {
-            "curve": rows,
-            "folds": self.folds,
-            "n_clusters": self.n_clusters,
-            "n_left_out": self.n_left_out,
-            "confidence": self.confidence,
-        }
-
-
-def random_folds(clusters: Ints, folds: int, rng: np.random.Generator) -> Ints:
-    """Give the fold of every row; groups are not parted, and folds are about as large.
-
-    Raises
-    ------
-    InputError
-        If there are fewer groups than folds.
-    """
-    groups, sizes = np.unique(clusters, return_counts=True)
-    if folds < 2 or groups.size < folds:
-        raise InputError(f"folds {folds}: expected 2 up to the {groups.size} groups of items")
-    order = rng.permutation(groups.size)
-    order = order[np.argsort(-sizes[order], kind="stable")]
-    held, fold = np.zeros(folds), np.zeros(groups.size, dtype=np.int64)
-    for k in order:
-        fold[k] = int(np.argmin(held))
-        held[fold[k]] += sizes[k]
-    return fold[np.searchsorted(groups, clusters)]
-
-
-def cross_validate(
+def _cross_validated(
     place: str,
     writer_options: Mapping[str, Any],
     data: PreferenceTexts,
@@ -158,14 +57,18 @@ def cross_validate(
     n_boot: int,
     confidence: float,
     progress: Progress | None = None,
-) -> TuningReport:
+) -> Result:
     """Tune on the pairs of all folds but one, and score that one, with each number of examples.
 
     Smaller sets of examples are parts of larger ones.
     """
+    n_groups = np.unique(data.clusters).size
+    if not 2 <= folds <= n_groups:
+        raise InputError(f"folds {folds}: expected 2 up to the {n_groups} groups of items")
     rng = np.random.default_rng(seed)
-    fold = random_folds(data.clusters, folds, rng)
-    least = min(int(((fold != f) & data.decided).sum()) for f in range(folds))
+    cut = GroupKFold(folds, shuffle=True, random_state=seed)
+    parts = list(cut.split(data.clusters, groups=data.clusters))
+    least = min(int(data.decided[train].sum()) for train, _ in parts)
     if examples is None:
         examples = [n for n in _EXAMPLES if n <= least]
         if not examples:
@@ -180,35 +83,65 @@ def cross_validate(
             "chosen; expected no more than that"
         )
     scores = np.full((len(sizes), len(data.items), 2), np.nan)
-    epochs = np.zeros((len(sizes), folds))
-    done = 0
-    for f in range(folds):
-        test = np.flatnonzero(fold == f)
-        train = np.flatnonzero((fold != f) & data.decided)
-        train = train[_by_group(data.clusters[train], rng)]
+    epochs, fold = np.zeros((len(sizes), folds)), np.zeros(len(data.items), dtype=np.int64)
+    for f, (train, test) in enumerate(parts):
+        fold[test] = f
+        rows = _by_group(data.clusters, train[data.decided[train]], rng)
         tuning_seed = int(rng.integers(0, 2**31))
         for at, size in enumerate(sizes):
             # A network that was tuned must not be the start of another one.
             writer = Writer(place, **writer_options)
             if size:
-                epochs[at, f] = tune(writer, data, train[:size], settings, tuning_seed)
+                epochs[at, f] = tune(writer, data, rows[:size], settings, tuning_seed)
             scores[at, test] = both_scores(writer, data, test)
-            done += 1
             if progress is not None:
-                progress("cross-validation", done, folds * len(sizes))
-    return _report(data, fold, sizes, scores, epochs.mean(axis=1), n_boot, confidence)
+                progress("cross-validation", f * len(sizes) + at + 1, folds * len(sizes))
+    curve = _curve(data, fold, sizes, scores, epochs.mean(axis=1), n_boot, confidence)
+    told = [
+        pl.DataFrame(
+            {
+                "item": list(data.items),
+                "examples": [size] * len(data.items),
+                "fold": fold,
+                "score": scores[at, :, 0],
+                "score_other": scores[at, :, 1],
+            }
+        )
+        for at, size in enumerate(sizes)
+    ]
+    left_out = f"; {plural(data.n_left_out, 'item')} without texts left out" * bool(data.n_left_out)
+    return Result(
+        (
+            Table("curve", "Pairs kept aside, by how many were tuned on.", curve, _CURVE),
+            Table("scores", "What networks say that did not see the item.", pl.concat(told),
+                  (Key("item"), Key("examples"), Number("score")), limit=0),
+        ),
+        sentences=tuple(_said(row) for row in curve.iter_rows(named=True)),
+        notes=(
+            f"{plural(int(data.decided.sum()), 'pair')} of which one text was chosen, in "
+            f"{plural(n_groups, 'group')}; {folds} folds that part no group{left_out}.",
+        ),
+        settings={"folds": folds, "n_boot": n_boot, "confidence": confidence},
+    )  # fmt: skip
 
 
-def _by_group(clusters: Ints, rng: np.random.Generator) -> Ints:
+_CURVE = (
+    Key("examples"),
+    Share("accuracy", "right"),
+    Interval(),
+    Share("gain"),
+    Number("auc", "AUC"),
+    Number("epochs"),
+)
+
+
+def _by_group(clusters: Ints, rows: Ints, rng: np.random.Generator) -> Ints:
     """Order rows at random, groups after one another."""
-    groups = rng.permutation(np.unique(clusters))
-    rank = np.empty(int(clusters.max()) + 1, dtype=np.int64)
-    rank[groups] = np.arange(groups.size)
-    order: Ints = np.argsort(rank[clusters], kind="stable").astype(np.int64)
-    return order
+    rank = rng.permutation(int(clusters.max()) + 1)
+    return rows[np.argsort(rank[clusters[rows]], kind="stable")]
 
 
-def _report(
+def _curve(
     data: PreferenceTexts,
     fold: Ints,
     sizes: Sequence[int],
@@ -216,7 +149,7 @@ def _report(
     epochs: Floats,
     n_boot: int,
     confidence: float,
-) -> TuningReport:
+) -> pl.DataFrame:
     pairs = data.decided
     apart = np.where(data.own_chosen, 1.0, -1.0) * (scores[:, :, 0] - scores[:, :, 1])
     right = np.where(apart > 0, 1.0, np.where(apart == 0, 0.5, 0.0))[:, pairs]
@@ -254,25 +187,25 @@ def _report(
                 "n_pairs": int(pairs.sum()),
             }
         )
-    said = [
-        pl.DataFrame(
-            {
-                "item": list(data.items),
-                "examples": [size] * len(data.items),
-                "fold": fold,
-                "score": scores[at, :, 0],
-                "score_other": scores[at, :, 1],
-            }
-        )
-        for at, size in enumerate(sizes)
-    ]
-    return TuningReport(
-        curve=pl.DataFrame(rows),
-        scores=pl.concat(said),
-        folds=int(fold.max()) + 1,
-        n_clusters=int(np.unique(data.clusters).size),
-        n_left_out=data.n_left_out,
-        confidence=confidence,
+    return pl.DataFrame(rows)
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """Say how well one number of examples did."""
+    what = f"tuned on {row['examples']} pairs" if row["examples"] else "as it was"
+    gain = ""
+    if row["gain_low"] == row["gain_low"]:
+        word = "no gain is shown"
+        if row["gain_low"] > 0 or row["gain_high"] < 0:
+            word = "a gain" if row["gain_low"] > 0 else "a loss"
+        ends = in_brackets(row["gain_low"], row["gain_high"], 1, write=percent)
+        gain = f"; {percent(row['gain'], 1)} more{ends}: {word}"
+    if row["examples"] and not row["epochs"]:
+        gain += "; no pass was better on the pairs kept aside in any fold, so that it stayed"
+    return (
+        f"{what}: the chosen text scores higher in {percent(row['accuracy'], 1)} of pairs "
+        f"({percent(row['low'], 1)} to {percent(row['high'], 1)}){gain}; AUC of good against poor "
+        f"{number(row['auc'])}."
     )
 
 
@@ -283,20 +216,14 @@ def _variance(values: Floats, clusters: Ints) -> float:
     return float((sums**2).sum() / values.size**2 * n / max(n - 1, 1))
 
 
-def _quantile_ratio(clusters: Ints, confidence: float) -> float:
-    """Give t / z, with as many degrees of freedom as groups less one."""
-    n = int(np.unique(clusters).size)
-    # The variance has n - 1 below the line already.
-    return few_units(confidence, n) * float(np.sqrt((n - 1) / n)) if n > 1 else 1.0
-
-
 def _clustered(values: Floats, clusters: Ints, confidence: float) -> tuple[float, float]:
     """Wilson interval with as many cases as the variance between groups is worth."""
     share = float(values.mean())
-    variance = _variance(values, clusters) * _quantile_ratio(clusters, confidence) ** 2
-    n_groups = np.unique(clusters).size
-    worth = share * (1 - share) / variance if variance > 0 else float(n_groups)
-    worth = min(worth, float(values.size))
+    n = int(np.unique(clusters).size)
+    # The variance has n - 1 below the line already.
+    wider = few_units(confidence, n) * float(np.sqrt((n - 1) / n)) if n > 1 else 1.0
+    variance = _variance(values, clusters) * wider**2
+    worth = min(share * (1 - share) / variance if variance > 0 else float(n), float(values.size))
     low, high = wilson_interval(share * worth, worth, confidence)
     return float(low), float(high)
 
@@ -368,7 +295,8 @@ class TunedBartScore(HubModel):
         self.epoch = 0
         """The pass over the pairs that was taken; 0 where none was better than none."""
         self.n_pairs = 0
-        self.report: TuningReport | None = None
+        self.validation: Mapping[str, Any] | None = None
+        """What :meth:`cross_validate` found, as plain values; None before."""
 
     def cross_validate(
         self,
@@ -379,7 +307,7 @@ class TunedBartScore(HubModel):
         n_boot: int = 1000,
         confidence: float = 0.95,
         progress: Progress | None = None,
-    ) -> TuningReport:
+    ) -> Result:
         """Judge tuning with few examples by pairs that were kept aside.
 
         Parameters
@@ -390,7 +318,16 @@ class TunedBartScore(HubModel):
         folds
             Folds of the items; a group of items is never parted.
         n_boot
-            Draws of groups for the intervals of areas.
+            0 for no intervals of areas.
+
+        Returns
+        -------
+        Result
+            Table ``curve``: ``examples`` (0: as it was), ``accuracy`` (share of pairs whose chosen
+            text scores higher, ties counting half) with ``low`` and ``high``, ``gain`` (less that
+            of 0 examples), ``auc`` (of the scores of the judged system's texts, good against poor)
+            with their ends, ``epochs`` (mean pass that was taken; 0: none was better), ``n_pairs``.
+            Table ``scores``: what networks say of both texts that did not see the item.
 
         Raises
         ------
@@ -402,7 +339,7 @@ class TunedBartScore(HubModel):
             raise InputError(f"examples {list(examples or ())!r}: expected whole numbers from 1 on")
         if n_boot < 0:
             raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-        self.report = cross_validate(
+        found = _cross_validated(
             self.model,
             self._options,
             data,
@@ -414,7 +351,8 @@ class TunedBartScore(HubModel):
             confidence=confidence,
             progress=progress,
         )
-        return self.report
+        self.validation = found.to_dict()
+        return found
 
     def fit(self, data: PreferenceTexts, *, progress: Progress | None = None) -> TunedBartScore:
         """Tune on all pairs of which one text was chosen.
@@ -482,7 +420,7 @@ class TunedBartScore(HubModel):
                         "system": self.system,
                         "epoch": self.epoch,
                         "n_pairs": self.n_pairs,
-                        "report": None if self.report is None else self.report.to_dict(),
+                        "validation": self.validation,
                     },
                 )
         except (OSError, shutil.Error) as error:
@@ -524,5 +462,5 @@ class TunedBartScore(HubModel):
             raise InputError(f"{where}: settings cannot be used ({error})") from None
         metric.writer = Writer(str(place), **metric._options)  # type: ignore[arg-type]
         metric.system, metric.epoch = str(meta["system"]), meta["epoch"]
-        metric.n_pairs = meta["n_pairs"]
+        metric.n_pairs, metric.validation = meta["n_pairs"], meta.get("validation")
         return metric

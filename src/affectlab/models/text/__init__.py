@@ -49,10 +49,12 @@ from affectlab.models.text.warnings import (
 
 if TYPE_CHECKING:
     from affectlab.models.text.encoders.probe import probe_layers
+    from affectlab.models.text.linear.logistic import MultiLabelLogistic
 
 __all__ = [
     "FeatureSettings",
     "LabelledTexts",
+    "MultiLabelLogistic",
     "TextClassifier",
     "Training",
     "best_global_threshold",
@@ -69,5 +71,5 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Load what needs torch when it is first used.
+    # Load what needs more than the core when it is first used.
     __getattr__, __dir__ = lazily(__name__, __all__)

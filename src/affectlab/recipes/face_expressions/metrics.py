@@ -50,7 +50,7 @@ def metric_figures(
     images: Path,
     *,
     learner: bool = True,
-    strength: float | str = "auto",
+    strength: float | None = None,
     seed: int = 0,
 ) -> Figures:
     """Compare metrics that need no weights with scores, and learn one on embeddings.
@@ -116,11 +116,11 @@ def metric_figures(
 def _learned(
     pairs: pl.DataFrame,
     images: Path,
-    strength: float | str,
+    strength: float | None,
     seed: int,
     others: dict[str, pl.DataFrame],
 ) -> Figures:
-    from affectlab.models.differences import cross_validate
+    from affectlab.models.differences import SvrDistance, cross_validate
     from affectlab.models.embedding import embed
 
     files = sorted({*pairs["file_a"], *pairs["file_b"]})
@@ -130,30 +130,28 @@ def _learned(
         pairs.drop("value"),
         pairs["value"].to_numpy(),
         rows,
-        learner="svr",
-        strength=strength,
+        learner="svr" if strength is None else SvrDistance(strength),
         baselines=others,
         n_boot=_DRAWS,
         seed=seed,
     )
-    apart = {name: found.better_than(name) for name in found.compared if name != found.learner}
-    nearest = min(apart, key=lambda name: apart[name]["value"])
-    row = apart[nearest]
+    apart = found.to_frame().filter(pl.col("group") == "all", pl.col("method") != "svr")
+    row = apart.sort("srocc_ahead").row(0, named=True)
+    nearest, low, high = row["method"], row["srocc_ahead_low"], row["srocc_ahead_high"]
     doubt = f"on embeddings of the encoder {_ENCODER!r}, which are not those of FaRL"
-    known = row["low"] is not None and row["low"] == row["low"]
-    ends = f" [{row['low']:.3f}, {row['high']:.3f}]" if known else ""
+    ends = f" [{low:.3f}, {high:.3f}]" if low == low else ""
     return Figures(
         {
-            "learned.splits": Finding(float(len(found.splits)), doubt=SETTING),
+            "learned.splits": Finding(float(found.n_splits), doubt=SETTING),
             "learned.srocc": Finding(found.median("svr", "srocc"), doubt=doubt),
             "learned.plcc": Finding(found.median("svr", "plcc"), doubt=doubt),
         },
         (
             f"The learned metric is a linear SVR on embeddings of the encoder {_ENCODER!r}, which "
             f"needs no weights, and not on FaRL's. On the same splits {nearest} comes nearest of "
-            f"{len(apart)} metrics without learning: median SROCC {found.median(nearest):.3f}, "
-            f"the learned one ahead by {row['value']:.3f}{ends}, an interval over actors. Neither "
-            "is comparable with correlations over all pairs.",
+            f"{apart.height} metrics without learning: median SROCC {found.median(nearest):.3f}, "
+            f"the learned one ahead by {row['srocc_ahead']:.3f}{ends}, an interval over actors. "
+            "Neither is comparable with correlations over all pairs.",
         ),
     )
 

@@ -10,12 +10,8 @@ import torch
 from torch import nn
 
 from affectlab.core.errors import InputError, check_choice
+from affectlab.models.differences.learned.distances import ROUNDING, Distance, SiameseDistance
 from affectlab.models.differences.learned.samples import SCALE
-from affectlab.models.differences.learned.trainers.distances import (
-    ROUNDING,
-    LinearDistance,
-)
-from affectlab.models.differences.learned.trainers.trainer import Distance
 from affectlab.models.embedding import Encoder
 
 __all__ = [
@@ -40,11 +36,11 @@ class ExpressionLoss(nn.Module):
 
     Examples
     --------
-    >>> from affectlab.models.differences import ExpressionMetric
+    >>> from affectlab.models.differences import ExpressionMetric, RidgeDistance
     >>> pairs = {"actor": ["ann"] * 3, "file_a": ["a", "a", "b"], "file_b": ["b", "c", "c"],
     ...          "value": [20.0, 40.0, 20.0]}
     >>> frames = {"a": [0.0], "b": [1.0], "c": [2.0]}
-    >>> metric = ExpressionMetric("ridge", strength=1e-6).fit(pairs, embeddings=frames)
+    >>> metric = ExpressionMetric(RidgeDistance(1e-6)).fit(pairs, embeddings=frames)
     >>> face = torch.tensor([[1.5]], requires_grad=True)
     >>> metric.loss(face, torch.tensor([[0.0]])).backward()
     >>> round(face.grad.item(), 2)
@@ -56,10 +52,10 @@ class ExpressionLoss(nn.Module):
 
     def __init__(self, distance: Distance, metric: _Embedding) -> None:
         super().__init__()
-        self._linear = isinstance(distance, LinearDistance)
+        self._linear = not isinstance(distance, SiameseDistance)
         for name, array in distance.arrays().items():
             self.register_buffer(name, torch.from_numpy(array.copy()), persistent=False)
-        self.width = distance.width
+        self.width = distance.n_features_in_
         # In a list, so that the metric is no part of what is saved with the module.
         self._metric = [metric]
         self._pixels: list[PixelEncoder] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
@@ -17,28 +17,29 @@ from affectlab.core.errors import InputError
 from affectlab.core.files.columns import numbers_of, require_columns, require_distinct
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural, shown
-from affectlab.models.differences.learned.warnings import SmallScoresWarning
 
 if TYPE_CHECKING:
     from affectlab.models.embedding import EncoderCard
 
 
 __all__ = [
-    "BLOCK",
     "SCALE",
     "PairSamples",
-    "absolute_differences",
+    "SmallScoresWarning",
     "check_scale",
-    "one_actor_each",
-    "rows_of_files",
-    "samples_of",
+    "pair_samples",
     "scored_ratings",
 ]
+
+
+class SmallScoresWarning(UserWarning):
+    """All scores lie so near 0 that they seem to be on a smaller scale."""
+
 
 # The embeddings of the frames that pairs name.
 
 
-def rows_of_files(
+def _rows_of_files(
     embeddings: Any, table: pl.DataFrame
 ) -> tuple[NDArray[Any], tuple[Ints, Ints], EncoderCard | None]:
     """Find the rows of all frames; only those that some pair needs are held."""
@@ -150,7 +151,7 @@ def _one_actor_per_picture(table: pl.DataFrame, hashes: Mapping[str, str]) -> No
                 )
 
 
-def one_actor_each(
+def _one_actor_each(
     table: pl.DataFrame, first: Ints, second: Ints, actor: Ints, actors: tuple[str, ...]
 ) -> None:
     """Refuse frames of two actors: a test would see what was learned from."""
@@ -172,8 +173,6 @@ def one_actor_each(
 
 SCALE = (0.0, 100.0)
 """Scale of the protocol ``difference``: identical, and completely different."""
-BLOCK = 4096
-"""Pairs whose differences are held at once."""
 _KINDS = ("intra", "inter")
 _SMALL = 1.0
 """Up to here all scores are taken to be on another scale."""
@@ -183,7 +182,7 @@ _OFF = 25.0
 
 @dataclass(frozen=True, eq=False)
 class PairSamples:
-    """Pairs to learn from; see :func:`samples_of`."""
+    """Pairs to learn from; see :func:`pair_samples`."""
 
     values: NDArray[Any]
     """Embeddings of the frames, shape (frames, width), float16 or float32."""
@@ -223,18 +222,10 @@ class PairSamples:
         found.update("\0".join(self.actors).encode())
         return found.hexdigest()
 
-    def rows_of(self, actors: Iterable[int]) -> Ints:
-        """Give the pairs of some actors, in order."""
-        return np.flatnonzero(np.isin(self.actor, list(actors)))
-
-    def blocks(self, rows: Ints) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Give absolute differences of embeddings, a block of pairs at a time."""
-        for start in range(0, rows.size, BLOCK):
-            part = rows[start : start + BLOCK]
-            yield (
-                slice(start, start + part.size),
-                absolute_differences(self.values[self.first[part]], self.values[self.second[part]]),
-            )
+    def differences(self) -> NDArray[np.float32]:
+        """Subtract the embeddings of the two frames of each pair, shape (n, width)."""
+        first, second = (self.values[rows].astype(np.float32) for rows in (self.first, self.second))
+        return np.subtract(first, second, out=first)
 
     def groups(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         """Give all pairs, and those of each kind where there are two kinds."""
@@ -245,19 +236,7 @@ class PairSamples:
                 yield from parts
 
 
-def absolute_differences(first: Any, second: Any) -> NDArray[np.float32]:
-    """Subtract rows of embeddings in single precision, without their signs: shape (n, width).
-
-    Examples
-    --------
-    >>> absolute_differences([[1.0, 2.0]], [[3.0, 2.5]]).tolist()
-    [[2.0, 0.5]]
-    """
-    found = np.asarray(first, dtype=np.float32) - np.asarray(second, dtype=np.float32)
-    return np.abs(found, out=found)
-
-
-def samples_of(pairs: Any, scores: Any, embeddings: Any) -> PairSamples:
+def pair_samples(pairs: Any, scores: Any, embeddings: Any) -> PairSamples:
     """Bring pairs, their scores and the embeddings of their frames together.
 
     Parameters
@@ -287,12 +266,12 @@ def samples_of(pairs: Any, scores: Any, embeddings: Any) -> PairSamples:
     """
     table, notes = _table(pairs, scores)
     table, left_out = _usable(table)
-    values, rows, card = rows_of_files(embeddings, table)
+    values, rows, card = _rows_of_files(embeddings, table)
     first, second = rows
     actors = tuple(sorted(table["actor"].unique().to_list()))
     place = {name: k for k, name in enumerate(actors)}
     actor = np.array([place[name] for name in table["actor"]], dtype=np.int64)
-    one_actor_each(table, first, second, actor, actors)
+    _one_actor_each(table, first, second, actor, actors)
     kind = table["kind"].to_numpy().astype(np.str_) if "kind" in table.columns else None
     return PairSamples(
         values,

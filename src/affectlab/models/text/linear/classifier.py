@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,18 +17,16 @@ from affectlab.models.text.explanations import Contributions
 from affectlab.models.text.features import FeatureSettings, TfidfFeatures, learn_features
 from affectlab.models.text.label_penalty import LabelPenalty, label_relations, laplacian
 from affectlab.models.text.labels import check_texts
-from affectlab.models.text.linear.logistic import Logistic, fit_logistic_labels
 from affectlab.models.text.model import Report
 from affectlab.models.text.settings import check_values
 
-__all__ = ["LinearTextClassifier", "NotConvergedWarning"]
+if TYPE_CHECKING:
+    from affectlab.models.text.linear.logistic import MultiLabelLogistic
+
+__all__ = ["LinearTextClassifier"]
 
 _ARRAYS = "weights.npz"
 _FEATURES = "features.json"
-
-
-class NotConvergedWarning(UserWarning):
-    """Training stopped before its tolerance was reached."""
 
 
 class LinearTextClassifier(TextClassifier):
@@ -37,7 +34,7 @@ class LinearTextClassifier(TextClassifier):
 
     Features are tokens, pairs of neighbouring tokens, and pieces of words, as
     :class:`TfidfFeatures` weights them. All labels, and the groups of all levels, are fitted
-    together (see :func:`fit_logistic_labels`). Contributions of words are exact.
+    together (see :class:`MultiLabelLogistic`). Contributions of words are exact.
 
     Parameters
     ----------
@@ -89,7 +86,7 @@ class LinearTextClassifier(TextClassifier):
         self.tolerance, self.max_epochs = tolerance, max_epochs
         self.label_penalty, self.penalty_weight = label_penalty, penalty_weight
         self.features: TfidfFeatures | None = None
-        self.regression: Logistic | None = None
+        self.regression: MultiLabelLogistic | None = None
 
     def settings(self) -> dict[str, Any]:
         """Give the settings of this back end, as plain values."""
@@ -114,28 +111,15 @@ class LinearTextClassifier(TextClassifier):
         dev: Any,  # noqa: ARG002
         progress: Report | None,
     ) -> None:
+        from affectlab.models.text.linear.logistic import MultiLabelLogistic
+
         if progress is not None:
             progress("counting words", 0, 0)
         features, matrix = learn_features(texts, self.feature_settings)
         self.features = features
-        self.regression = fit_logistic_labels(
-            matrix,
-            targets,
-            cost=self.cost,
-            tolerance=self.tolerance,
-            max_epochs=self.max_epochs,
-            coupling=self._coupling(targets),
-            seed=self.seed,
-            progress=progress,
-        )
-        if not self.regression.converged:
-            warnings.warn(
-                f"training stopped after {self.max_epochs} epochs with slope "
-                f"{self.regression.slope:.2g}, above the tolerance {self.tolerance:g}; raise "
-                "max_epochs, or lower cost",
-                NotConvergedWarning,
-                stacklevel=3,
-            )
+        self.regression = MultiLabelLogistic(
+            self.cost, self.tolerance, self.max_epochs, self._coupling(targets), self.seed
+        ).fit(matrix, targets, progress)
 
     def _coupling(self, targets: Floats) -> Floats | None:
         k = len(self.taxonomy)
@@ -146,14 +130,15 @@ class LinearTextClassifier(TextClassifier):
         whole[:k, :k] = self.penalty_weight * laplacian(relations)
         return whole
 
-    def _parts(self) -> tuple[TfidfFeatures, Logistic]:
+    def _parts(self) -> tuple[TfidfFeatures, MultiLabelLogistic]:
         if self.features is None or self.regression is None:
             raise InputError("this model is not trained yet; call fit, or load one")
         return self.features, self.regression
 
     def _logits(self, texts: Sequence[str], progress: Report | None = None) -> Floats:  # noqa: ARG002
         features, regression = self._parts()
-        found: Floats = features.transform(texts) @ regression.weights + regression.bias
+        coef, intercept = regression.coef_, regression.intercept_
+        found: Floats = features.transform(texts) @ coef.T + intercept
         return found
 
     def explain(self, text: str, level: str | None = None) -> Contributions:
@@ -196,8 +181,8 @@ class LinearTextClassifier(TextClassifier):
         return explain_linear(
             given,
             features,
-            regression.weights[:, part],
-            regression.bias[part],
+            regression.coef_.T[:, part],
+            regression.intercept_[part],
             self.labels_at(level),
             self.predict_proba([given], level)[0],
         )
@@ -206,7 +191,11 @@ class LinearTextClassifier(TextClassifier):
         features, regression = self._parts()
         save_arrays(
             folder / _ARRAYS,
-            {"weights": regression.weights, "bias": regression.bias, "idf": features.idf},
+            {
+                "weights": regression.coef_.T,
+                "bias": regression.intercept_,
+                "idf": features.idf,
+            },
         )
         write_json(folder / _FEATURES, [*features.tokens, None, *features.pieces], lines=True)
 
@@ -228,4 +217,7 @@ class LinearTextClassifier(TextClassifier):
         self.features = TfidfFeatures(
             self.feature_settings, tuple(names[:gap]), tuple(names[gap + 1 :]), idf
         )
-        self.regression = Logistic(weights, bias.astype(np.float64), 0, 0.0, True)
+        from affectlab.models.text.linear.logistic import MultiLabelLogistic
+
+        self.regression = MultiLabelLogistic()
+        self.regression.coef_, self.regression.intercept_ = weights.T, bias.astype(np.float64)

@@ -1,1 +1,0 @@
-"""Ways to learn differences from samples: ridge, support vectors, siamese networks."""
