@@ -15,7 +15,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Count
 from affectlab.core.words import joined
 from affectlab.ratings import Ratings, read_ratings
-from affectlab.recipes.goemotions.pilot import (
+from affectlab.recipes.goemotions import (
     FEWEST_AGREED,
     PilotPredictor,
     annotate_texts,

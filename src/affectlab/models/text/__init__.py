@@ -45,6 +45,7 @@ from affectlab.models.text.warnings import (
     SeenInTrainingWarning as SeenInTrainingWarning,
     TruncatedTextWarning as TruncatedTextWarning,
     fingerprints as fingerprints,
+    warn_of_truncated as warn_of_truncated,
 )
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Ints
 from affectlab.models.runs import read_json, write_json
-from affectlab.models.text import Training, cut
+from affectlab.models.text import Training, cut, warn_of_truncated
 from affectlab.models.text.networks import NetworkTextClassifier, Problem, save_weights
-from affectlab.models.text.warnings import warn_of_truncated
 from affectlab.models.training import fingerprint_of
 
 __all__ = ["BilstmTextClassifier"]
