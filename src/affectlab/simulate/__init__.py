@@ -24,6 +24,7 @@ from affectlab.simulate.faces import (
 )
 from affectlab.simulate.raters import (
     panel,
+    population,
     random_baseline,
     recovery,
     simulate_raters,
@@ -41,6 +42,7 @@ __all__ = [
     "draw_transitions",
     "face_specs",
     "panel",
+    "population",
     "random_baseline",
     "recovery",
     "save_faces",

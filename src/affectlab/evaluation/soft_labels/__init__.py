@@ -7,6 +7,8 @@ from affectlab.evaluation.soft_labels.calibration import (
     model_calibration as model_calibration,
 )
 from affectlab.evaluation.soft_labels.disagreement import (
+    ANSWERS_AS as ANSWERS_AS,
+    PeopleAnswers as PeopleAnswers,
     disagreement_metrics as disagreement_metrics,
 )
 from affectlab.evaluation.soft_labels.distances import (

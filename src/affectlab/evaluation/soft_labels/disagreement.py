@@ -55,8 +55,8 @@ _ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
-    """What people answered: one of several categories or levels, or yes or no to labels."""
+class PeopleAnswers:
+    """What people answered: categories, levels of a scale, or yes or no, to one or more labels."""
 
     answers: Answers
     code: Ints
@@ -67,24 +67,20 @@ class _People:
     kind: str
 
     @classmethod
-    def of(cls, ratings: Ratings) -> _People:
+    def of(cls, ratings: Ratings) -> PeopleAnswers:
         """Read the answers of people.
 
         Raises
         ------
         InputError
-            When they are of no kind that the task has.
+            When they are numbers between levels.
         """
         answers, scale = answers_of(ratings), ratings.scale
         n_labels = len(answers.labels)
-        yes_or_no = scale.kind == "binary"
-        if (n_labels > 1 and not yes_or_no) or (scale.kind != "nominal" and scale.step is None):
-            raise InputError(
-                f"expected one question with categories or levels, or yes/no answers to labels; "
-                f"people answer {plural(n_labels, 'label')} on {scale}"
-            )
-        kind = "labels" if n_labels > 1 else "levels"
-        kind = "categories" if n_labels == 1 and scale.kind in ("nominal", "binary") else kind
+        if scale.kind != "nominal" and scale.step is None:
+            raise _no_task(n_labels, scale)
+        kind = "labels" if n_labels > 1 and scale.kind == "binary" else "levels"
+        kind = "categories" if kind == "levels" and scale.kind in ("nominal", "binary") else kind
         names = scale.categories or tuple(f"{level:g}" for level in scale.levels())
         return cls(answers, _codes(answers.value, scale), names, scale, kind)
 
@@ -125,6 +121,13 @@ class _People:
         if self.scale.kind == "binary":
             return np.abs(first - second)
         return np.asarray(first != second, dtype=np.float64)
+
+
+def _no_task(n_labels: int, scale: Scale) -> InputError:
+    return InputError(
+        f"expected one question with categories or levels, or yes/no answers to labels; "
+        f"people answer {plural(n_labels, 'label')} on {scale}"
+    )
 
 
 def _codes(value: Floats, scale: Scale) -> Ints:
@@ -227,7 +230,9 @@ def disagreement_metrics(
     check_confidence(confidence)
     tables, notes = judged_runs(model_tables(models, ratings))
     own = [ratings.models()] if set(ratings.rater_kinds) & set(MODEL_KINDS) else []
-    people = _People.of(ratings.humans())
+    people = PeopleAnswers.of(ratings.humans())
+    if len(people.answers.labels) > 1 and people.kind != "labels":
+        raise _no_task(len(people.answers.labels), people.scale)
     scored = [
         one
         for table in (*own, *tables)
@@ -268,7 +273,7 @@ def disagreement_metrics(
     )
 
 
-def _of_model(people: _People, model: Ratings, name: str, like: Ratings) -> Iterator[_Scored]:
+def _of_model(people: PeopleAnswers, model: Ratings, name: str, like: Ratings) -> Iterator[_Scored]:
     """Score one model."""
     soft, perspectivist = people.measures
     answers = model.answers(every=True)
@@ -314,7 +319,7 @@ def _of_model(people: _People, model: Ratings, name: str, like: Ratings) -> Iter
     yield _Scored(name, perspectivist, _mean(ratio(total, count).reshape(shape)))
 
 
-def _aligned(people: _People, answers: Ratings, name: str) -> tuple[Ints, Ints, Floats]:
+def _aligned(people: PeopleAnswers, answers: Ratings, name: str) -> tuple[Ints, Ints, Floats]:
     """Units, labels and values of the answers of a model, as people have them."""
     unit = places_in(people.answers.units, answers.stimulus_names)[answers.stimulus_code]
     label = np.zeros(unit.size, dtype=np.int64)
@@ -350,7 +355,7 @@ def _strangers(name: str, persons: Sequence[str], person: Ints) -> Iterator[str]
 
 
 def _odd_answers(
-    people: _People, answers: Ratings, name: str, value: Floats, rows: Bools
+    people: PeopleAnswers, answers: Ratings, name: str, value: Floats, rows: Bools
 ) -> Iterator[str]:
     """Say which answers are no category that people give, or lie between their levels."""
     if people.scale.kind == "nominal":
@@ -369,7 +374,9 @@ def _odd_answers(
         )
 
 
-def _distributions(people: _People, answers: Ratings, name: str) -> tuple[Floats, tuple[str, ...]]:
+def _distributions(
+    people: PeopleAnswers, answers: Ratings, name: str
+) -> tuple[Floats, tuple[str, ...]]:
     """Read what a model that speaks for itself predicts, shape (units, labels, places)."""
     if answers.has_labels and people.kind != "labels":
         return _of_shares(people, answers, name)
@@ -385,7 +392,9 @@ def _distributions(people: _People, answers: Ratings, name: str) -> tuple[Floats
     return predicted, ()
 
 
-def _of_shares(people: _People, answers: Ratings, name: str) -> tuple[Floats, tuple[str, ...]]:
+def _of_shares(
+    people: PeopleAnswers, answers: Ratings, name: str
+) -> tuple[Floats, tuple[str, ...]]:
     """Read a share of each category or level."""
     check_shares(answers, "distributions are made of shares")
     unit = places_in(people.answers.units, answers.stimulus_names)[answers.stimulus_code]
@@ -426,7 +435,7 @@ def _of_shares(people: _People, answers: Ratings, name: str) -> tuple[Floats, tu
     return predicted[:, None, :], tuple(said)
 
 
-def _statistic(scored: Sequence[_Scored], people: _People) -> Statistic:
+def _statistic(scored: Sequence[_Scored], people: PeopleAnswers) -> Statistic:
     """Means over stimuli of all measures."""
     scores = np.stack([one.scores for one in scored], axis=1)
     known = ~np.isnan(scores)
@@ -446,7 +455,7 @@ def _statistic(scored: Sequence[_Scored], people: _People) -> Statistic:
     return replace(made, design=replace(made.design, stimulus=known.T), fewest=_FEWEST)
 
 
-def _gaps(rows: Sequence[Mapping[str, Any]], people: _People) -> Iterator[str]:
+def _gaps(rows: Sequence[Mapping[str, Any]], people: PeopleAnswers) -> Iterator[str]:
     """Say where a model is judged on a part of the stimuli."""
     n = len(people.answers.units)
     for row in rows:

@@ -6,10 +6,12 @@ from affectlab.simulate.raters.answers import (
 )
 from affectlab.simulate.raters.baseline import random_baseline as random_baseline
 from affectlab.simulate.raters.profiles import (
+    POPULATIONS as POPULATIONS,
     PRESETS as PRESETS,
     RaterProfile as RaterProfile,
     panel as panel,
     person_attributes as person_attributes,
+    population as population,
     rater_profile as rater_profile,
 )
 from affectlab.simulate.raters.recovery import Recovery as Recovery, recovery as recovery

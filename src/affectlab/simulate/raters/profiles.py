@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -175,6 +175,68 @@ def panel(
         else:
             rater = RaterProfile(name, bias=bias, inconsistency=noise, seconds=seconds)
         raters.append(replace(rater, missing=missing, attributes=person_attributes(rng)))
+    return tuple(raters)
+
+
+POPULATIONS = ("none", "bias", "groups", "spam")
+"""Ways in which the raters of a population differ from one another."""
+_APART = 0.15
+"""Standard deviation of biases in a population that differs by them, as a share of the scale."""
+_MISREAD = 0.85
+"""Share of the intensity that the second of two groups sees in another label."""
+_SPAM = 0.4
+"""Share of a population of which some do not look."""
+
+
+def population(
+    differs: str,
+    n: int,
+    seed: int | np.random.Generator,
+    *,
+    labels: Sequence[str],
+    scale: str | Scale = "0-7",
+) -> tuple[RaterProfile, ...]:
+    """Draw people who differ from one another in one known way, or in none.
+
+    Parameters
+    ----------
+    differs
+        ``"none"``: all rate alike, with the same noise. ``"bias"``: each has a bias of their own,
+        for all labels and for single ones. ``"groups"``: every second person takes each label for
+        the one behind it (attribute ``group``). ``"spam"``: two in five answer without looking.
+    n
+        Number of raters, at least 1.
+    labels
+        Labels that are rated.
+
+    Raises
+    ------
+    InputError
+        When the population is not known, or `n` is not above 0.
+
+    Examples
+    --------
+    >>> [one.attributes["group"] for one in population("groups", 3, 0, labels=["joy", "fear"])]
+    ['first', 'second', 'first']
+    """
+    check_choice("population", differs, POPULATIONS)
+    check_number("n", n, 1, whole=True)
+    rng = np.random.default_rng(seed)
+    low, high = bounds(Scale.parse(scale))
+    behind = {one: (labels[at - len(labels) + 1], _MISREAD) for at, one in enumerate(labels)}
+    raters = []
+    for index in range(n):
+        preset, changes = "average", dict[str, Any]()
+        if differs == "bias":
+            apart = rng.normal(0.0, _APART, len(labels) + 1) * (high - low)
+            changes = {"bias": apart[0], "label_bias": dict(zip(labels, apart[1:], strict=True))}
+        elif differs == "groups":
+            second = index % 2 == 1
+            changes = {"attributes": {"group": "second" if second else "first"}}
+            changes |= {"confusions": behind} if second else {}
+        elif differs == "spam" and index < round(_SPAM * n):
+            preset = ("straight_liner", "lazy")[index % 2]
+        raters.append(rater_profile(preset, f"r{index + 1:03d}", scale=scale, **changes))
     return tuple(raters)
 
 
