@@ -352,6 +352,11 @@ TREE = Branch(
             },
             {"curate": "Texts", "prompts": "Faces", "captions": "Both"},
         ),
+        "suggest": Operation(
+            "reliability.planning.suggest:suggest_stimuli",
+            "ratings.csv --n 50 --out next.csv",
+            people=True,
+        ),
         "study": Branch(
             "Ask people: a web study from one file, and its data.",
             {
@@ -411,6 +416,12 @@ TREE = Branch(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
                     alone=True,
+                ),
+                "crowd": Command(
+                    "cli.train.crowd:crowd",
+                    "ratings.csv --embeddings emb/ --out crowd/",
+                    alone=True,
+                    shows_result=True,
                 ),
                 "difference": Command(
                     "cli.train.learned:difference",

@@ -3,7 +3,8 @@
 Texts are in :mod:`affectlab.models.text`; pictures become numbers in
 :mod:`affectlab.models.embedding`, heads on these numbers are in :mod:`affectlab.models.heads`,
 classifiers of pictures in :mod:`affectlab.models.vision`, learning from few labels in
-:mod:`affectlab.models.semi`, losses that know emotions in :mod:`affectlab.models.losses`,
+:mod:`affectlab.models.semi`, learning from who answered what in
+:mod:`affectlab.models.crowd`, losses that know emotions in :mod:`affectlab.models.losses`,
 vision-language models in :mod:`affectlab.models.vlm`, any other model in
 :mod:`affectlab.models.raters`, the loop of hinted annotation in :mod:`affectlab.models.hinted`, how
 different two faces look in :mod:`affectlab.models.differences`, machines that write reactions in
@@ -22,6 +23,7 @@ from affectlab.core.interface.lazy import lazily
 if TYPE_CHECKING:
     from affectlab.models import (
         augment,
+        crowd,
         differences,
         embedding,
         heads,
@@ -73,6 +75,7 @@ __all__ = [
     "VisionClassifier",
     "annotate_until",
     "augment",
+    "crowd",
     "difference",
     "differences",
     "embed",

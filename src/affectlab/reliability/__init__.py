@@ -43,6 +43,7 @@ from affectlab.reliability.planning import (
     pilot_report,
     plan,
     plan_model,
+    suggest_stimuli,
 )
 from affectlab.reliability.rater_agreement import (
     alpha_of_label_sets as alpha_of_label_sets,
@@ -108,6 +109,7 @@ __all__ = [
     "self_consistency",
     "split_half",
     "subject_model",
+    "suggest_stimuli",
     "traces",
     "variance_components",
     "weighted_kappa",

@@ -27,7 +27,7 @@ from affectlab.models.crowd.network import (
 __all__ = ["CrowdClassifier"]
 
 
-class CrowdClassifier(ClassifierMixin, BaseEstimator):
+class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Predict what people answer, all together and each of them.
 
     With h features of a stimulus (of a hidden layer where there is one), the distribution of the
@@ -45,8 +45,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):
 
     All are fitted by maximum penalised likelihood with L-BFGS. What raters have of their own
     (:math:`M_r - M`, :math:`e_r`, :math:`V`, :math:`D_r`) has a normal prior around 0, so that
-    raters with few answers are shrunken to what all share. Everybody together, and a rater never seen, is
-    predicted by the mean of the distributions of the raters of training, weighted by their answers.
+    raters with few answers are shrunken to what all share. Everybody together, and a rater never
+    seen, is predicted by the mean of the distributions of the raters of training, weighted by their
+    answers.
 
     Parameters
     ----------
@@ -153,14 +154,14 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):
             check_number(name, getattr(self, name), low, above=True)
         for name, low in (("width", 1), ("hidden", 0), ("max_iter", 1)):
             check_number(name, getattr(self, name), low, whole=True)
-        X = validate_data(self, X, dtype=np.float64)
-        answers = self._answers(y, len(X), raters, items)
-        self.mean_ = X.mean(axis=0)
-        length = float(np.sqrt(np.square(X - self.mean_).sum(axis=1).mean()))
+        x: Floats = validate_data(self, X, dtype=np.float64)
+        answers = self._answers(y, len(x), raters, items)
+        self.mean_ = x.mean(axis=0)
+        length = float(np.sqrt(np.square(x - self.mean_).sum(axis=1).mean()))
         self.length_ = length if length > 0 else 1.0
         self.shape_ = Shape(
             self.how,
-            X.shape[1],
+            x.shape[1],
             answers.code.shape[1],
             len(self.classes_),
             len(self.raters_),
@@ -169,7 +170,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):
         )
         self.weights_, self.n_iter_ = fit_network(
             self.shape_,
-            self._scaled(X),
+            self._scaled(x),
             answers,
             penalty=self.penalty,
             shrinkage=self.shrinkage,
@@ -194,11 +195,11 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):
         if items is None:
             check_consistent_length(given, np.empty(n_items))
         elif n and not (
-            np.issubdtype(item.dtype, np.integer) and 0 <= item.min() and item.max() < n_items
+            np.issubdtype(item.dtype, np.integer) and item.min() >= 0 and item.max() < n_items
         ):
             raise InputError(wording.items_outside(n_items))
         who = _of_each("raters", [""] * n if raters is None else raters, n).astype(str)
-        known = given == given  # noqa: PLR0124 - nan is no answer
+        known = given == given
         rows = known.any(axis=1)
         if not rows.any():
             raise InputError(wording.NO_ANSWER)

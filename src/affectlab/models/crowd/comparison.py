@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupKFold
 
 from affectlab.core.arrays import ratio
-from affectlab.core.errors import InputError, check_choices, check_choice, check_number
+from affectlab.core.errors import InputError, check_choice, check_choices, check_number
 from affectlab.core.facts import Cause, Reason
 from affectlab.core.inference import check_confidence, infer
 from affectlab.core.result import Result
-from affectlab.core.statistic import Clusters, from_weights
+from affectlab.core.statistic import Clusters, Statistic, from_weights
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value, YesNo
-from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.types import Count as N
+from affectlab.core.types import Bools, Count as N, Floats, Ints
 from affectlab.evaluation.soft_labels import ANSWERS_AS, PeopleAnswers
 from affectlab.models.crowd import wording
 from affectlab.models.crowd.classifier import CrowdClassifier
@@ -29,7 +28,14 @@ from affectlab.models.crowd.network import AVERAGED, HOWS
 from affectlab.models.embedding import Embeddings
 from affectlab.ratings import ClusterLike, Ratings, people_or_all, stimulus_clusters
 
-__all__ = ["CrowdComparison", "HeldOut", "compare_crowd_models"]
+__all__ = [
+    "CrowdComparison",
+    "CrowdData",
+    "HeldOut",
+    "choose_settings",
+    "compare_crowd_models",
+    "likely_places",
+]
 
 HeldOut = Literal["stimuli", "raters"]
 """What is new where models are judged: stimuli, to raters who are known; or both."""
@@ -37,6 +43,8 @@ Features = Embeddings | Mapping[str, ArrayLike]
 """A row of numbers for each stimulus."""
 Report = Callable[[str, int, int], None]
 
+PENALTIES, SHRINKAGES = (0.1, 1.0), (0.3, 3.0, 30.0)
+"""Values that are tried."""
 _MOST_LEVELS = 21
 """Levels from which on a distribution over them is no way to predict answers."""
 _ASIDE = 0.25
@@ -47,10 +55,12 @@ _FEWEST = 3
 """Stimuli from which on there is an interval."""
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CrowdComparison(Result):
     """How near models come to raters; see :func:`compare_crowd_models`."""
 
-    predictions: Ratings | None = None
+    predictions: Ratings
+    """What each way takes for each answer that was kept aside, with the column ``answers_as``."""
 
     @property
     def measures(self) -> pl.DataFrame:
@@ -65,7 +75,7 @@ class CrowdComparison(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class CrowdData:
     """Answers, one row for each stimulus and rater."""
 
     people: PeopleAnswers
@@ -79,7 +89,7 @@ class _Data:
     """What each stimulus belongs to."""
 
     @classmethod
-    def of(cls, people: PeopleAnswers, features: Floats, clusters: Clusters | None) -> _Data:
+    def of(cls, people: PeopleAnswers, features: Floats, clusters: Clusters | None) -> CrowdData:
         """Bring the answers of each rater to a stimulus into a row."""
         given = people.answers
         if len(people.names) > _MOST_LEVELS:
@@ -117,7 +127,7 @@ class _Data:
         code = self.code[rows]
         place = np.where(np.isnan(code), 0, code).astype(np.int64)
         given = np.take_along_axis(found, place[..., None], axis=2)[..., 0]
-        return np.nanmean(np.where(np.isnan(code), np.nan, -np.log(given + _SMALL)), axis=1)
+        return _over_labels(-np.log(given + _SMALL), code)
 
 
 def compare_crowd_models(
@@ -128,8 +138,8 @@ def compare_crowd_models(
     held_out: HeldOut = "stimuli",
     cluster: ClusterLike = None,
     n_splits: N = 5,
-    penalties: Sequence[float] = (0.1, 1.0),
-    shrinkages: Sequence[float] = (0.3, 3.0, 30.0),
+    penalties: Sequence[float] = PENALTIES,
+    shrinkages: Sequence[float] = SHRINKAGES,
     hidden: int = 0,
     width: N = 4,
     n_boot: N = 5000,
@@ -234,14 +244,14 @@ def compare_crowd_models(
     people = PeopleAnswers.of(used)
     found = stimulus_clusters(used, cluster)
     clusters = found.on(people.answers.units)
-    data = _Data.of(people, _rows(features, people.answers.units), clusters)
+    data = CrowdData.of(people, _rows(features, people.answers.units), clusters)
     grid = {"penalty": penalties, "shrinkage": shrinkages}
     more = {"hidden": hidden, "width": width, "seed": seed}
     predicted = _predictions(data, chosen, held_out, n_splits, grid, more, seed, progress)
     scores = _Scores.of(data, predicted, held_out)
     measures = scores.estimates(chosen, clusters, n_boot, confidence, seed)
     gains = scores.gains(chosen, clusters, n_boot, confidence, seed)
-    result = CrowdComparison(
+    return CrowdComparison(
         (
             Table("measures", wording.MEASURES, measures, _MEASURES),
             Table("gains", wording.gains_caption(confidence), gains, _GAINS),
@@ -255,9 +265,8 @@ def compare_crowd_models(
             "n_raters": len(people.answers.raters),
             "confidence": confidence,
         },
+        predictions=_as_ratings(data, predicted, used),
     )
-    object.__setattr__(result, "predictions", _as_ratings(data, predicted, used))
-    return result
 
 
 _MEASURES = (
@@ -308,7 +317,7 @@ def _parts(group: Ints, n_splits: int, seed: int, what: str) -> Ints:
 
 
 def _predictions(
-    data: _Data,
+    data: CrowdData,
     hows: Sequence[str],
     held_out: str,
     n_splits: int,
@@ -340,11 +349,39 @@ def _predictions(
     return found
 
 
+def choose_settings(
+    data: CrowdData,
+    how: str,
+    *,
+    held_out: HeldOut = "stimuli",
+    penalties: Sequence[float] = PENALTIES,
+    shrinkages: Sequence[float] = SHRINKAGES,
+    hidden: int = 0,
+    width: N = 4,
+    seed: int = 0,
+    **_: Any,
+) -> dict[str, Any]:
+    """Choose the settings of a way of learning from all answers.
+
+    Parameters
+    ----------
+    held_out, penalties, shrinkages, hidden, width, seed
+        As for :func:`compare_crowd_models`.
+    """
+    every = np.ones(data.unit.size, dtype=np.bool_)
+    grid = {"penalty": penalties, "shrinkage": shrinkages}
+    more = {"hidden": hidden, "width": width, "seed": seed}
+    found = dict(
+        _chosen(data, dict.fromkeys(("soft", how)), every, held_out == "raters", grid, more, seed)
+    )
+    return {**found[how], **more}
+
+
 def _chosen(
-    data: _Data,
-    hows: Sequence[str],
+    data: CrowdData,
+    hows: Iterable[str],
     train: Bools,
-    apart: bool,  # noqa: FBT001
+    apart: bool,
     grid: Mapping[str, Sequence[float]],
     more: Mapping[str, Any],
     seed: int,
@@ -398,7 +435,7 @@ class _Scores:
     n_ratings: int
 
     @classmethod
-    def of(cls, data: _Data, predicted: Mapping[str, Floats], held_out: str) -> _Scores:
+    def of(cls, data: CrowdData, predicted: Mapping[str, Floats], held_out: str) -> _Scores:
         """Judge what was predicted."""
         soft, perspectivist = data.people.measures
         by: dict[str, dict[str, Floats]] = {
@@ -464,37 +501,38 @@ class _Scores:
         frames = []
         for of_raters in (False, True):
             part = [row for row in rows if (row[2] in self.of_raters) == of_raters]
-            if not part:
-                continue
-            scores = np.stack([self._row(*row) for row in part], axis=1)
-            known = ~np.isnan(scores)
-            filled, counted = np.where(known, scores, 0.0), known.astype(np.float64)
-            names = zip(*part, strict=True)
-            made = from_weights(
-                dict(zip(("how", "against", "measure"), map(list, names), strict=True)),
-                len(scores),
-                lambda weights, a=filled, b=counted: ratio(weights @ a, weights @ b),
-                method=[wording.difference(row[2]) if row[1] else row[2] for row in part],
-                undefined=Reason(Cause.NONE, of="stimulus with answers on both sides"),
-                n_items=known.sum(axis=0),
-                n_raters=self.n_raters,
-                n_ratings=self.n_ratings,
-                bounds=(-np.inf if part[0][1] else 0.0, np.inf),
-                units="raters" if of_raters else "stimuli",
-                fewest=_FEWEST,
-            )
-            made = replace(made, design=replace(made.design, stimulus=known.T))
-            frames.append(
-                infer(
-                    made,
+            if part:
+                made = infer(
+                    self._statistic(part, "raters" if of_raters else "stimuli"),
                     n_boot=n_boot,
                     confidence=confidence,
                     seed=seed,
                     clusters=None if of_raters else clusters,
-                ).frame
-            )
+                )
+                frames.append(made.frame)
         order = pl.DataFrame(rows, schema=["how", "against", "measure"], orient="row")
         return order.join(pl.concat(frames), on=order.columns, how="left", maintain_order="left")
+
+    def _statistic(self, rows: Sequence[tuple[str, str, str]], units: str) -> Statistic:
+        """Means over stimuli or raters, and differences of means."""
+        scores = np.stack([self._row(*row) for row in rows], axis=1)
+        known = ~np.isnan(scores)
+        filled, counted = np.where(known, scores, 0.0), known.astype(np.float64)
+        how, against, measure = map(list, zip(*rows, strict=True))
+        made = from_weights(
+            {"how": how, "against": against, "measure": measure},
+            len(scores),
+            lambda weights: ratio(weights @ filled, weights @ counted),
+            method=[wording.difference(row[2]) if row[1] else row[2] for row in rows],
+            undefined=Reason(Cause.NONE, of="stimulus with answers on both sides"),
+            n_items=known.sum(axis=0),
+            n_raters=self.n_raters,
+            n_ratings=self.n_ratings,
+            bounds=(-np.inf if rows[0][1] else 0.0, np.inf),
+            units=units,
+            fewest=_FEWEST,
+        )
+        return replace(made, design=replace(made.design, stimulus=known.T))
 
     def _row(self, how: str, against: str, measure: str) -> Floats:
         own = self.by[measure][how]
@@ -506,23 +544,38 @@ def _means(of: Ints, score: Floats) -> Floats:
     return ratio(np.bincount(of, score), np.bincount(of))
 
 
-def _errors(data: _Data, found: Floats) -> Floats:
+def _errors(data: CrowdData, found: Floats) -> Floats:
     """How far the answers that are predicted are from those given, mean over labels."""
     step = data.people.scale.step or 1.0
     step = step if data.people.kind == "levels" else 1.0
-    error = data.people.errors(_likely(data, found) * step, data.code * step)
-    return np.nanmean(np.where(np.isnan(data.code), np.nan, error), axis=1)
+    likely = likely_places(found, ordered=data.people.kind == "levels").astype(np.float64)
+    return _over_labels(data.people.errors(likely * step, data.code * step), data.code)
 
 
-def _likely(data: _Data, found: Floats) -> Ints:
-    """Place of the answer that is expected to err least."""
-    if data.people.kind == "levels":
-        return (found.cumsum(axis=2) >= 0.5 - _SMALL).argmax(axis=2)
-    return found.argmax(axis=2)
+def _over_labels(score: Floats, code: Floats) -> Floats:
+    """Mean over the labels that were answered."""
+    known = ~np.isnan(code)
+    return ratio(np.where(known, score, 0.0).sum(axis=1), known.sum(axis=1))
 
 
-def _together(data: _Data, found: Floats) -> Floats:
-    """Mean of what is predicted for the people of each stimulus, shape (stimuli, labels, classes)."""
+def likely_places(found: Floats, *, ordered: bool) -> Ints:
+    """Give the place of the answer that is expected to err least: most probable, or the median.
+
+    Parameters
+    ----------
+    found
+        Distributions, shape (rows, labels, classes).
+    ordered
+        Whether classes are levels.
+    """
+    # The median is the first level up to which half of the answers lie.
+    score = found.cumsum(axis=2) >= 0.5 - _SMALL if ordered else found
+    place: Ints = score.argmax(axis=2)
+    return place
+
+
+def _together(data: CrowdData, found: Floats) -> Floats:
+    """Mean prediction for the people of each stimulus, shape (stimuli, labels, classes)."""
     known = ~np.isnan(data.code)
     total = np.zeros((len(data.features), *found.shape[1:]))
     n = np.zeros(total.shape[:2])
@@ -537,14 +590,14 @@ def _shown(gains: pl.DataFrame, how: str) -> list[str]:
     return [name for name in dict.fromkeys(better) if better.count(name) == len(AVERAGED)]
 
 
-def _as_ratings(data: _Data, predicted: Mapping[str, Floats], ratings: Ratings) -> Ratings:
+def _as_ratings(data: CrowdData, predicted: Mapping[str, Floats], ratings: Ratings) -> Ratings:
     """Give what each way takes for the answer of each rater."""
     people = data.people
     row, label = np.nonzero(~np.isnan(data.code))
     units, labels = people.answers.units, people.answers.labels
     frames = []
     for how, found in predicted.items():
-        place = _likely(data, found)[row, label]
+        place = likely_places(found, ordered=data.people.kind == "levels")[row, label]
         value = pl.Series(people.names).gather(place) if people.scale.kind == "nominal" else None
         if value is None:
             value = pl.Series(people.scale.levels()[place])

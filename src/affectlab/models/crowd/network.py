@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional as nnf
 
@@ -23,7 +23,9 @@ HOWS = (*AVERAGED, "crowd_layer", "rater_embedding", "per_rater")
 _START = 0.1
 """Standard deviation of weights that cannot start at 0, where nothing would pull at them."""
 _SHARP = 4.0
-"""Diagonal at which the matrices of a crowd layer start: probability .98 of the own class of two."""
+"""Diagonal at which the matrices of a crowd layer start: .98 for the own class of two."""
+_CHANGE = 1e-7
+"""Relative change of the mean loss at which fitting stops."""
 _SLOPE = 1e-5
 """Largest entry of the gradient of the mean loss at which fitting stops."""
 
@@ -86,24 +88,34 @@ def fit_network(
         # Each stimulus counts by its answers, as in all other ways; ties share.
         counts = most / most.sum(axis=2, keepdims=True) * counts.sum(axis=2, keepdims=True)
     x, target = torch.from_numpy(features), torch.from_numpy(counts)
-    start = _start(shape, counts, seed)
-    free = [one.requires_grad_() for name, one in start.items() if name != "base"]
     item, rater = torch.from_numpy(answers.item), torch.from_numpy(answers.rater)
     code = torch.from_numpy(answers.code)
     known = code >= 0
     place = code.clamp(min=0)[..., None]
+    base, start = _start(shape, counts, seed)
+    sizes = [one.size for one in start.values()]
 
-    def loss() -> Tensor:
+    def weights(flat: Tensor) -> dict[str, Tensor]:
+        parts = zip(start.items(), torch.split(flat, sizes), strict=True)
+        return {"base": base, **{name: part.reshape(one.shape) for (name, one), part in parts}}
+
+    def loss(given: Floats) -> tuple[float, Floats]:
+        flat = torch.from_numpy(given).requires_grad_()
+        held = weights(flat)
         if shape.of_raters:
-            found = _log_p(shape, start, x, item, rater)
+            found = _log_p(shape, held, x, item, rater)
             fit = -(found.gather(2, place)[..., 0] * known).sum()
         else:
-            fit = -(target * _log_p(shape, start, x, None, None)).sum()
-        return (fit + _penalties(start, penalty, shrinkage)) / n
+            fit = -(target * _log_p(shape, held, x, None, None)).sum()
+        value = (fit + _penalties(held, penalty, shrinkage)) / len(answers.item)
+        (slope,) = torch.autograd.grad(value, flat)
+        return float(value.detach()), slope.numpy()
 
-    n = max(len(answers.item), 1)
-    steps = _minimised(free, loss, max_iter)
-    return {name: one.detach().numpy() for name, one in start.items()}, steps
+    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": _CHANGE, "gtol": _SLOPE}
+    first = np.concatenate([one.ravel() for one in start.values()])
+    done = minimize(loss, first, jac=True, method="L-BFGS-B", options=options)
+    made = weights(torch.from_numpy(np.asarray(done.x, dtype=np.float64)))
+    return {name: one.numpy() for name, one in made.items()}, int(done.nit)
 
 
 def log_probabilities(
@@ -135,15 +147,14 @@ def _counts(answers: Answered, n_items: int, shape: Shape) -> Floats:
     return found.reshape(n_items, shape.n_labels, shape.n_classes).astype(np.float64)
 
 
-def _start(shape: Shape, counts: Floats, seed: int) -> dict[str, Tensor]:
-    """Give the weights at which fitting starts: everybody answers as all together do."""
+def _start(shape: Shape, counts: Floats, seed: int) -> tuple[Tensor, dict[str, Floats]]:
+    """Give log shares of all answers, and the weights at which fitting starts."""
     draw = np.random.default_rng(seed)
     k, c = shape.n_labels, shape.n_classes
     inner = shape.hidden or shape.n_features
     total = counts.sum(axis=0) + 1 / c
     share = np.log(total / total.sum(axis=1, keepdims=True))
     made: dict[str, Floats] = {
-        "base": share.ravel(),
         "bias": np.zeros(k * c),
         "weight": np.zeros((inner, k * c)),
     }
@@ -158,7 +169,7 @@ def _start(shape: Shape, counts: Floats, seed: int) -> dict[str, Tensor]:
     if shape.how == "crowd_layer":
         made["shared"] = np.zeros((k, c, c))
         made["own"] = np.zeros((shape.n_raters, k, c, c))
-    return {name: torch.from_numpy(one) for name, one in made.items()}
+    return torch.from_numpy(share.ravel()), made
 
 
 def _penalties(weights: Mapping[str, Tensor], penalty: float, shrinkage: float) -> Tensor:
@@ -194,7 +205,7 @@ def _log_p(
         logits = logits[item]
         if shape.how == "per_rater":
             ends = torch.bincount(rater, minlength=shape.n_raters).tolist()
-            rows = _with_one(x)[item].split(ends)
+            rows = torch.split(_with_one(x)[item], ends)
             own = [row @ one for row, one in zip(rows, weights["own"], strict=True)]
             logits = logits + torch.cat(own)
         elif shape.how == "rater_embedding":
@@ -206,28 +217,3 @@ def _log_p(
 
 def _with_one(x: Tensor) -> Tensor:
     return torch.cat([x, torch.ones((len(x), 1), dtype=x.dtype)], dim=1)
-
-
-def _minimised(free: list[Tensor], loss: Callable[[], Tensor], max_iter: int) -> int:
-    """Descend with L-BFGS; give the number of steps."""
-    descent = torch.optim.LBFGS(
-        free,
-        max_iter=max_iter,
-        max_eval=2 * max_iter,
-        tolerance_grad=_SLOPE,
-        tolerance_change=1e-9,
-        history_size=10,
-        line_search_fn="strong_wolfe",
-    )
-
-    def closure() -> float:
-        descent.zero_grad()
-        value = loss()
-        value.backward()
-        return float(value.detach())
-
-    last = descent.step(closure)
-    if last is None or not math.isfinite(float(last)):
-        raise FloatingPointError("the loss is not finite")
-    steps: int = descent.state[free[0]]["n_iter"]
-    return steps

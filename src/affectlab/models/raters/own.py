@@ -18,7 +18,7 @@ from affectlab.ratings import Ratings
 __all__ = ["OwnModel", "own_model", "rate_own"]
 
 Progress = Callable[[str, int, int], None]
-_KINDS = ("text-model", "head-bank", "vision-model")
+_KINDS = ("text-model", "head-bank", "vision-model", "crowd-model")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class OwnModel:
     """A model that affectlab computes itself."""
 
     kind: str
-    """``text-model``, ``head-bank`` or ``vision-model``."""
+    """``text-model``, ``head-bank``, ``vision-model`` or ``crowd-model``."""
     folder: Path
     """Where it lies; one on the hub was fetched to there."""
 
@@ -142,10 +142,17 @@ def rate_own(
         given = _images_of(Path(stimuli), model)
         return model.rate(given, rater=rater, decide=decide, progress=progress), []
 
+    def crowd(*, people: str = "") -> tuple[Ratings, list[str]]:
+        from affectlab.models.crowd import CrowdModel
+
+        asked = [one.strip() for one in people.split(",") if one.strip()]
+        return CrowdModel.load(place).rate(Path(stimuli), people=asked, rater=rater), []
+
     ways: dict[str, Callable[..., tuple[Ratings, list[str]]]] = {
         "text-model": text,
         "head-bank": heads,
         "vision-model": images,
+        "crowd-model": crowd,
     }
     return call_with(ways[own.kind], settings, f"model {shown(place)!r}")
 

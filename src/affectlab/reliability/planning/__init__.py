@@ -10,3 +10,4 @@ from affectlab.reliability.planning.pilot import (
     pilot_report as pilot_report,
 )
 from affectlab.reliability.planning.plan import Plan as Plan, plan as plan
+from affectlab.reliability.planning.suggest import suggest_stimuli as suggest_stimuli

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affectlab.core.facts import Cause, Reason
-from affectlab.core.words import count, number, plural, some
+from affectlab.core.words import count, joined, number, plural, some
 
 # Plans.
 
@@ -226,4 +226,29 @@ def go_on_text(name: str, value: str, width: float, goal: float, needed: str) ->
     return (
         f"{name}: go on, {value}. Stopping now gives an interval {number(width)} wide; "
         f"{goal:g} takes {needed}."
+    )
+
+
+# Stimuli to ask about next.
+
+SUGGESTED = "Stimuli to ask about next, the most rewarding first."
+NOT_TO_SHOW = (
+    "the table has neither a file nor a text to show, which a study needs: give a table of stimuli "
+    "that has (--stimuli)"
+)
+NOTHING_VARIES = "all answers are the same, so that no stimulus is worth more than another"
+MODELS_WITHOUT_LABELS = "models answer about no label of people; expected some of the same labels"
+
+
+def suggested_text(
+    n: int, of: int, unrated: int, answers: int, share: float, *, models: bool
+) -> str:
+    """Say what was suggested, by what, and what it is expected to gain."""
+    none = f" ({plural(unrated, 'stimulus', 'stimuli')} without any answer)" if unrated else ""
+    by = ["the number of answers", "disagreement beyond the levels of raters"]
+    by += ["differences between people and models"] if models else []
+    return (
+        f"{n:,} of {plural(of, 'stimulus', 'stimuli')}{none}, by {joined(by)}: "
+        f"{plural(answers, 'more answer')} each would reduce the squared error of all means by "
+        f"{number(100 * share, 0)} %."
     )
