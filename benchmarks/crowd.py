@@ -57,7 +57,7 @@ def populations(names: list[str], simulations: int, start: int) -> Iterator[dict
 
 
 def goemotions(
-    raw: Path, level: str | None, held_out: str, width: int, shrinkages: list[float]
+    raw: Path, level: str | None, held_out: str, width: int, splits: int, shrinkages: list[float]
 ) -> Iterator[dict[str, Any]]:
     """Compare on raw answers of GoEmotions; a row for each measure and each gain."""
     from sklearn.decomposition import TruncatedSVD
@@ -77,7 +77,7 @@ def goemotions(
         ratings,
         dict(zip(texts, seen, strict=True)),
         held_out=held_out,
-        n_splits=3,
+        n_splits=splits,
         penalties=(0.1,),
         shrinkages=shrinkages,
     )
@@ -131,12 +131,14 @@ def main() -> None:
     parser.add_argument("--level")
     parser.add_argument("--held-out", default="stimuli")
     parser.add_argument("--width", type=int, default=32)
+    parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--shrinkages", type=float, nargs="*", default=[0.3, 3.0, 30.0])
     given = parser.parse_args()
     if given.what == "populations":
         made = populations(given.only, given.simulations, given.start)
     else:
-        made = goemotions(given.raw, given.level, given.held_out, given.width, given.shrinkages)
+        settings = given.width, given.splits, given.shrinkages
+        made = goemotions(given.raw, given.level, given.held_out, *settings)
     rows = []
     with given.out.open("w", encoding="utf-8") as file:
         for row in made:

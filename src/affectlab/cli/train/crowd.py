@@ -22,7 +22,6 @@ def crowd(
     cluster: str | None = None,
     n_splits: Count = 5,
     hidden: int = 0,
-    n_boot: Count = 5000,
     confidence: float = 0.95,
     name: str | None = None,
     predictions: Path | None = None,
@@ -58,8 +57,6 @@ def crowd(
     ----------------
     hidden
         Units of a hidden layer; 0: linear.
-    n_boot
-        Bootstrap replicates for intervals.
     confidence
         Coverage of the intervals.
     """
@@ -76,7 +73,6 @@ def crowd(
             cluster=cluster,
             n_splits=n_splits,
             hidden=hidden,
-            n_boot=n_boot,
             confidence=confidence,
             seed=seed,
             progress=progress,

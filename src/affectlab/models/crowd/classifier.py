@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -38,16 +37,19 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ===================  ==========================================================================
     ``majority``         :math:`\mathrm{softmax}(W h + b)`, fitted to the most frequent answer
     ``soft``             the same, fitted to the distribution of the answers
-    ``crowd_layer``      :math:`\mathrm{softmax}(M_r\, \mathrm{softmax}(W h + b))`
+    ``crowd_layer``      :math:`\mathrm{softmax}(\log q + M_r [\log q, 1])`, q as of soft
     ``rater_embedding``  :math:`\mathrm{softmax}(W h + b + \sum_k e_{rk} V_k [h, 1])`
     ``per_rater``        :math:`\mathrm{softmax}(W h + b + D_r [h, 1])`
     ===================  ==========================================================================
 
     All are fitted by maximum penalised likelihood with L-BFGS. What raters have of their own
-    (:math:`M_r - M`, :math:`e_r`, :math:`V`, :math:`D_r`) has a normal prior around 0, so that
+    (:math:`M_r`, :math:`e_r`, :math:`V`, :math:`D_r`) has a normal prior around 0, so that
     raters with few answers are shrunken to what all share. Everybody together, and a rater never
     seen, is predicted by the mean of the distributions of the raters of training, weighted by their
-    answers.
+    answers. A crowd layer starts where everybody reports what is there, so that most raters have to
+    read alike. It works on log probabilities, and not on probabilities as published: without
+    differences between raters every way then is that of soft labels, and what is gained is due to
+    who answered.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter
         Steps of L-BFGS at most.
     seed
-        For starting weights of ``rater_embedding`` and of a hidden layer.
+        For starting weights of embeddings of raters and of a hidden layer.
 
     Attributes
     ----------
@@ -253,12 +255,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         As of :meth:`predict_proba`.
         """
         rows = self._rows(X)
-        weights = self.weights_
-        if self.how == "crowd_layer":
-            # What goes into the layer, not what an average rater makes of it.
-            shape = replace(self.shape_, how="soft")
-            return self._shown(np.exp(log_probabilities(shape, weights, rows, None)))
-        return self._shown(np.exp(log_probabilities(self.shape_, weights, rows, None)))
+        return self._shown(np.exp(log_probabilities(self.shape_, self.weights_, rows, None)))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the most frequent answer, shape (stimuli,) or (stimuli, labels)."""

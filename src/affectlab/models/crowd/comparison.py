@@ -110,9 +110,10 @@ class CrowdData:
     def fit(self, rows: Bools, **settings: Any) -> CrowdClassifier:
         """Learn from some rows."""
         model = CrowdClassifier(**settings, classes=np.arange(len(self.people.names)))
+        code = self.code[rows]
         return model.fit(
             self.features,
-            self.code[rows],
+            code[:, 0] if code.shape[1] == 1 else code,
             raters=self.rater[rows],
             items=self.unit[rows],
         )
@@ -142,7 +143,6 @@ def compare_crowd_models(
     shrinkages: Sequence[float] = SHRINKAGES,
     hidden: int = 0,
     width: N = 4,
-    n_boot: N = 5000,
     confidence: float = 0.95,
     seed: int = 0,
     progress: Report | None = None,
@@ -180,18 +180,17 @@ def compare_crowd_models(
         Values that are tried; see :class:`CrowdClassifier`.
     hidden, width
         See :class:`CrowdClassifier`.
-    n_boot
-        Bootstrap replicates.
     confidence
         Coverage of each interval of a measure, and of all intervals of gains over soft labels
         together (Bonferroni), in (0, 1).
     seed
-        Of the parts and of the replicates.
+        Of the parts.
 
     Returns
     -------
     CrowdComparison
-        ``measures`` of each way, with intervals about other stimuli (other groups of them);
+        ``measures`` of each way, with intervals about other stimuli (other groups of them), of
+        Student's t by leaving out each;
         ``gains`` over majority and over soft labels; ``predictions``, what each way takes for the
         answer of each rater, as ratings with the column ``answers_as``.
 
@@ -249,8 +248,8 @@ def compare_crowd_models(
     more = {"hidden": hidden, "width": width, "seed": seed}
     predicted = _predictions(data, chosen, held_out, n_splits, grid, more, seed, progress)
     scores = _Scores.of(data, predicted, held_out)
-    measures = scores.estimates(chosen, clusters, n_boot, confidence, seed)
-    gains = scores.gains(chosen, clusters, n_boot, confidence, seed)
+    measures = scores.estimates(chosen, clusters, confidence)
+    gains = scores.gains(chosen, clusters, confidence)
     return CrowdComparison(
         (
             Table("measures", wording.MEASURES, measures, _MEASURES),
@@ -465,21 +464,17 @@ class _Scores:
         self,
         hows: Sequence[str],
         clusters: Clusters | None,
-        n_boot: int,
         confidence: float,
-        seed: int,
     ) -> pl.DataFrame:
         """Give means of all measures, with intervals."""
         rows = [(how, "", measure) for how in hows for measure in self.by]
-        return self._inferred(rows, clusters, n_boot, confidence, seed).drop("against")
+        return self._inferred(rows, clusters, confidence).drop("against")
 
     def gains(
         self,
         hows: Sequence[str],
         clusters: Clusters | None,
-        n_boot: int,
         confidence: float,
-        seed: int,
     ) -> pl.DataFrame:
         """Give what ways are better by than majority and soft labels, with intervals."""
         of_raters = [how for how in hows if how not in AVERAGED]
@@ -487,16 +482,16 @@ class _Scores:
         rows = [(how, against, measure) for how, against in pairs for measure in self.by]
         # All gains over soft labels are looked at together.
         each = 1 - (1 - confidence) / max(len(of_raters) * len(self.by), 1)
-        found = self._inferred(rows, clusters, n_boot, each, seed)
-        return found.with_columns(shown=(pl.col("low") > 0).fill_null(value=False))
+        found = self._inferred(rows, clusters, each)
+        # Of two models that never differ there is no interval, and nan is above all numbers.
+        low = pl.col("low").fill_nan(None)
+        return found.with_columns(shown=(low > 0).fill_null(value=False))
 
     def _inferred(
         self,
         rows: Sequence[tuple[str, str, str]],
         clusters: Clusters | None,
-        n_boot: int,
         confidence: float,
-        seed: int,
     ) -> pl.DataFrame:
         frames = []
         for of_raters in (False, True):
@@ -504,9 +499,10 @@ class _Scores:
             if part:
                 made = infer(
                     self._statistic(part, "raters" if of_raters else "stimuli"),
-                    n_boot=n_boot,
+                    # As of disagreement_metrics; many gains are looked at together, and the tails
+                    # of a bootstrap would take thousands of replicates.
+                    interval="jackknife",
                     confidence=confidence,
-                    seed=seed,
                     clusters=None if of_raters else clusters,
                 )
                 frames.append(made.frame)

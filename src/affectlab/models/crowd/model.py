@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab._version import __version__
-from affectlab.core.errors import InputError, check_choices
+from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.types import Floats
 from affectlab.evaluation.soft_labels import ANSWERS_AS, PeopleAnswers
 from affectlab.models.crowd import wording
@@ -24,7 +24,7 @@ from affectlab.models.crowd.comparison import (
     compare_crowd_models,
     likely_places,
 )
-from affectlab.models.crowd.network import AVERAGED, Shape
+from affectlab.models.crowd.network import AVERAGED, HOWS, Shape
 from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.heads import is_embeddings
 from affectlab.models.runs import (
@@ -288,6 +288,8 @@ class CrowdModel(HubModel):
         try:
             shape = Shape(**meta["shape"])
             classifier = CrowdClassifier(**meta["settings"])
+            check_choice("how", classifier.how, HOWS)
+            check_choice("how", shape.how, (classifier.how,))
             classifier.weights_ = {
                 name.removeprefix("weights."): one
                 for name, one in arrays.items()

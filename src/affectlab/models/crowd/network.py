@@ -22,8 +22,6 @@ HOWS = (*AVERAGED, "crowd_layer", "rater_embedding", "per_rater")
 """Ways of learning from raters."""
 _START = 0.1
 """Standard deviation of weights that cannot start at 0, where nothing would pull at them."""
-_SHARP = 4.0
-"""Diagonal at which the matrices of a crowd layer start: .98 for the own class of two."""
 _CHANGE = 1e-7
 """Relative change of the mean loss at which fitting stops."""
 _SLOPE = 1e-5
@@ -167,8 +165,7 @@ def _start(shape: Shape, counts: Floats, seed: int) -> tuple[Tensor, dict[str, F
         made["embedding"] = draw.normal(0.0, _START, (shape.n_raters, shape.width))
         made["directions"] = draw.normal(0.0, _START, (inner + 1, shape.width * k * c))
     if shape.how == "crowd_layer":
-        made["shared"] = np.zeros((k, c, c))
-        made["own"] = np.zeros((shape.n_raters, k, c, c))
+        made["own"] = np.zeros((shape.n_raters, k, c + 1, c))
     return torch.from_numpy(share.ravel()), made
 
 
@@ -194,15 +191,14 @@ def _log_p(
     if shape.hidden:
         x = torch.tanh(_with_one(x) @ weights["hidden"])
     logits = weights["base"] + weights["bias"] + x @ weights["weight"]
-    if shape.how == "crowd_layer":
-        known = nnf.softmax(logits.reshape(-1, *size), dim=2)
-        matrix = _SHARP * torch.eye(size[1], dtype=torch.float64) + weights["shared"]
-        if item is None or rater is None:
-            return nnf.log_softmax(torch.einsum("nkc,kcd->nkd", known, matrix), dim=2)
-        seen = torch.einsum("nkc,nkcd->nkd", known[item], (matrix + weights["own"])[rater])
-        return nnf.log_softmax(seen, dim=2)
     if item is not None and rater is not None:
         logits = logits[item]
+        if shape.how == "crowd_layer":
+            # Of log probabilities, so that without differences between raters it is soft labels.
+            known = nnf.log_softmax(logits.reshape(-1, *size), dim=2)
+            ones = torch.ones((*known.shape[:2], 1), dtype=known.dtype)
+            turned = torch.cat([known, ones], dim=2)[:, :, None, :] @ weights["own"][rater]
+            return nnf.log_softmax(known + turned[:, :, 0], dim=2)
         if shape.how == "per_rater":
             ends = torch.bincount(rater, minlength=shape.n_raters).tolist()
             rows = torch.split(_with_one(x)[item], ends)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from affectlab._version import __version__
 from affectlab.core.words import joined, number, plural, shown
-
-if TYPE_CHECKING:
-    from affectlab.models.crowd.model import CrowdModel
 
 MEASURES = "How near models come to answers that were kept aside (less is better)."
 NO_ANSWER = "y has no answer; expected at least one that is not nan"
@@ -115,7 +112,7 @@ def not_embedded(where: object) -> str:
     )
 
 
-def learned(model: CrowdModel) -> str:
+def learned(model: Any) -> str:
     """Heading: what was learned from what."""
     told = model.comparison["settings"]
     stimuli = plural(told["n_stimuli"], "stimulus", "stimuli")
@@ -123,7 +120,7 @@ def learned(model: CrowdModel) -> str:
     return f"{model.name}: {model.classifier.how}, from answers of {raters} about {stimuli}"
 
 
-def card(model: CrowdModel, front: str, folder: str) -> str:
+def card(model: Any, front: str, folder: str) -> str:
     """Give the card of a model as Markdown."""
     told, settings = model.comparison["settings"], model.classifier.get_params()
     new = "stimuli" if told["held_out"] == "stimuli" else "stimuli and raters"
