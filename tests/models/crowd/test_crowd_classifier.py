@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.utils.estimator_checks import check_estimator
 
 from affectlab.core.errors import InputError
@@ -114,7 +115,7 @@ def test_raters_who_read_the_contrary_are_told_apart(how: str) -> None:
     assert np.allclose(mixed[1], model.predict_proba(new[1:2])[0])
 
 
-def test_a_crowd_layer_finds_the_truth_behind_spam() -> None:
+def test_a_crowd_layer_knows_who_does_not_look() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 3))
     truth = (x[:, 0] > 0).astype(int)
@@ -123,9 +124,10 @@ def test_a_crowd_layer_finds_the_truth_behind_spam() -> None:
     told = {"raters": np.repeat([f"r{k}" for k in range(8)], 150), "items": np.tile(range(150), 8)}
     layer = CrowdClassifier("crowd_layer", penalty=0.1, shrinkage=0.1).fit(x, answers, **told)
     soft = CrowdClassifier("soft", penalty=0.1).fit(x, answers, **told)
-    found = (layer.latent_proba(x).argmax(1) == truth).mean()
-    assert found > 0.9
-    assert found > (soft.predict(x) == truth).mean() + 0.2
+    assert (soft.predict(x) == truth).mean() < 0.7
+    assert (layer.predict_for(x, "r0") == truth).mean() > 0.95
+    assert (layer.predict_for(x, "r7") == 0).all()
+    assert roc_auc_score(truth, layer.latent_proba(x)[:, 1]) > 0.99
 
 
 def test_few_answers_are_shrunken_to_what_all_share() -> None:

@@ -250,6 +250,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def latent_proba(self, X: ArrayLike) -> Floats:
         """Predict without what raters have of their own: the bottleneck of a crowd layer.
 
+        It orders stimuli; how frequent a class is in it depends on how raters are shrunken.
+
         Returns
         -------
         As of :meth:`predict_proba`.
