@@ -57,7 +57,7 @@ def populations(names: list[str], simulations: int, start: int) -> Iterator[dict
 
 
 def goemotions(
-    raw: Path, level: str | None, held_out: str, width: int, splits: int, shrinkages: list[float]
+    raw: Path, level: str | None, held_out: Any, width: int, splits: int, shrinkages: list[float]
 ) -> Iterator[dict[str, Any]]:
     """Compare on raw answers of GoEmotions; a row for each measure and each gain."""
     from sklearn.decomposition import TruncatedSVD
