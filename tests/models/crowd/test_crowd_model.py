@@ -132,7 +132,9 @@ def test_on_the_command_line(people: tuple[Ratings, Embeddings], tmp_path: Path)
     found = json.loads(done.stdout)["result"]
     assert found["how"] == "per_rater"
     assert {row["how"] for row in found["comparison"]["gains"]} == {"soft", "per_rater"}
-    assert (out / "README.md").read_text(encoding="utf-8").count("| per_rater |") == 12
+    kept = json.loads((out / "model.json").read_text(encoding="utf-8"))["comparison"]
+    assert sum(row["how"] == "per_rater" for row in kept["measures"] + kept["gains"]) == 12
+    assert (out / "README.md").is_file()
     assert set(read_ratings(guessed).rater_names) == {"majority", "soft", "per_rater"}
     run_here(
         "rate", out, tmp_path / "emb", "--out", tmp_path / "r.csv", "--set", "people=r001,r002"

@@ -156,7 +156,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_number(name, getattr(self, name), low, above=True)
         for name, low in (("width", 1), ("hidden", 0), ("max_iter", 1)):
             check_number(name, getattr(self, name), low, whole=True)
-        x: Floats = validate_data(self, X, dtype=np.float64)
+        # Answers about a stimulus may be several; of none at all scikit-learn has the sentence.
+        unseen = None if y is None else "no_validation"
+        x: Floats = validate_data(self, X, unseen, dtype=np.float64)
         answers = self._answers(y, len(x), raters, items)
         self.mean_ = x.mean(axis=0)
         length = float(np.sqrt(np.square(x - self.mean_).sum(axis=1).mean()))
@@ -183,8 +185,6 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _answers(self, y: Any, n_items: int, raters: Any, items: Any) -> Answered:
         """Code the answers by their places, sorted by rater."""
-        if y is None:
-            raise ValueError(wording.no_answers(type(self).__name__))
         given = np.asarray(y)
         self._flat = given.ndim < 2 or given.shape[1] == 1
         if self._flat:

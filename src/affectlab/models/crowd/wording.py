@@ -17,11 +17,6 @@ TOO_FEW_ANSWERS = (
 )
 
 
-def no_answers(name: str) -> str:
-    """Say that `fit` was given no answers."""
-    return f"{name} requires y to be passed, but the target y is None"
-
-
 def items_outside(n: int) -> str:
     """Say what items have to be."""
     return f"items: expected the row of X that each answer is about, from 0 to {n - 1}"
