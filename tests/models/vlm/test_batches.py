@@ -18,7 +18,7 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.models.vlm import AskSettings, Budget, Retrying, VlmRater
-from affectlab.models.vlm.asking.batch_services import Desk, Request
+from affectlab.models.vlm.asking.in_batches.services import Desk, Request
 from affectlab.models.vlm.asking.ledger import LEDGER, Ledger
 from affectlab.models.vlm.asking.provider import Provider, Reply
 from affectlab.models.vlm.prompts import Stimulus, image_part

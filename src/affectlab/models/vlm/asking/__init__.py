@@ -1,10 +1,6 @@
 """Asking one model many questions: settings, limits, the provider, the ledger."""
 
 from affectlab.models.vlm.asking.ask import Asker as Asker, Progress as Progress
-from affectlab.models.vlm.asking.batches import (
-    BatchAsker as BatchAsker,
-    batches_sentence as batches_sentence,
-)
 from affectlab.models.vlm.asking.budget import (
     Budget as Budget,
     Charge as Charge,
@@ -16,6 +12,10 @@ from affectlab.models.vlm.asking.budget import (
     total_usage as total_usage,
 )
 from affectlab.models.vlm.asking.event_loop import Interrupt as Interrupt, run_now as run_now
+from affectlab.models.vlm.asking.in_batches import (
+    BatchAsker as BatchAsker,
+    batches_sentence as batches_sentence,
+)
 from affectlab.models.vlm.asking.inspect_log import (
     Logged as Logged,
     log_path as log_path,

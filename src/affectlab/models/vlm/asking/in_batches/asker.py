@@ -13,14 +13,14 @@ from typing import Any
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, plural
 from affectlab.models.vlm.asking.ask import Asker
-from affectlab.models.vlm.asking.batch_services import (
+from affectlab.models.vlm.asking.budget import Charge
+from affectlab.models.vlm.asking.failures import Failure, failure_of
+from affectlab.models.vlm.asking.in_batches.services import (
     Desk,
     Request,
     check_service,
     service_of,
 )
-from affectlab.models.vlm.asking.budget import Charge
-from affectlab.models.vlm.asking.failures import Failure, failure_of
 from affectlab.models.vlm.asking.ledger import Batch, Record
 from affectlab.models.vlm.asking.limits import Halt, pause
 from affectlab.models.vlm.asking.outcomes import (
