@@ -215,7 +215,7 @@ def of_pairs(folder: Path) -> tuple[Any, Any]:
     from affectlab.models.differences import ExpressionMetric
 
     given = planted()
-    return ExpressionMetric("ridge").fit(*given), lambda model: model.distance.weights
+    return ExpressionMetric("ridge").fit(*given), lambda model: model.distance.coef_
 
 
 def of_preferences(folder: Path) -> tuple[Any, Any]:
@@ -224,7 +224,8 @@ def of_preferences(folder: Path) -> tuple[Any, Any]:
     from affectlab.models.preference_metric import PreferenceMetric
 
     given = features(*planted(4, 90))
-    return PreferenceMetric("mine").fit(given), lambda model: model.weights()["weight"].to_numpy()
+    found = PreferenceMetric("mine").fit(given.table, given.good, groups=given.clusters)
+    return found, lambda model: model.coef_
 
 
 def of_texts_preferred(folder: Path) -> tuple[Any, Any]:
