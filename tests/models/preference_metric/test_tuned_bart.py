@@ -17,6 +17,7 @@ from affectlab.core.errors import InputError
 from affectlab.models.preference_metric import TunedBartScore, preference_texts
 from affectlab.models.preference_metric.bart_tuning import _scores, both_scores
 from affectlab.models.preference_metric.data import PreferenceTexts
+from affectlab.models.text.encoders import collate
 from affectlab.models.text_metrics.bart import BartScore, Writer
 
 WARM = ("they feel warm inside", "it moves them deeply", "their hope is back")
@@ -108,7 +109,8 @@ def test_scores_with_gradients_are_those_of_bart_score_and_sum_by_hand(bart: str
     source = [cut.ids[cut.place[text]] for text in data.context]
     target = [cut.ids[cut.place[text]] for text in data.own]
     with torch.no_grad():
-        found = _scores(writer, source, target).numpy()
+        inputs = collate(source, writer.padding)
+        found = _scores(writer, writer.network, inputs, target).numpy()
     np.testing.assert_allclose(found, plain[:, 0], atol=1e-5)
     by_hand = BartScore(bart, direction="precision", device="cpu").score(
         list(data.other), list(data.context)
@@ -231,5 +233,5 @@ def test_bad_input_is_one_sentence(bart: str) -> None:
         tuned.score([" "], ["c"])
     with pytest.raises(InputError, match="no such folder"):
         TunedBartScore("./nowhere", device="cpu").fit(data)
-    with pytest.raises(InputError, match="smaller learning_rate"):
+    with pytest.raises(InputError, match=r"diverged in epoch .* lower learning_rate"):
         TunedBartScore(bart, learning_rate=1e30, epochs=3, device="cpu").fit(data)

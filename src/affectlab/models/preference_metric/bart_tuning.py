@@ -14,15 +14,15 @@ from torch.nn import functional
 
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.models.devices import private_seed
 from affectlab.models.preference_metric.data import PreferenceTexts
 from affectlab.models.text.encoders import collate
+from affectlab.models.text.settings import Training
 from affectlab.models.text_metrics import Writer
+from affectlab.models.training import fine_tune
 
 __all__ = ["TuningSettings", "both_scores", "check_settings", "tune"]
 
 Progress = Callable[[str, int, int], None]
-_IGNORED = -100
 _MIN_GROUPS = 4
 """Fewest groups of items of which a part can be kept aside."""
 
@@ -47,6 +47,19 @@ class TuningSettings:
     def to_dict(self) -> dict[str, Any]:
         """Give the settings by name."""
         return asdict(self)
+
+    def training(self, device: str) -> Training:
+        """Give what the training loop is told."""
+        return Training(
+            epochs=self.epochs,
+            batch_size=self.pairs_at_once,
+            learning_rate=self.learning_rate,
+            schedule="constant",
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+            precision="fp32",
+            device=device,
+        )
 
 
 def check_settings(given: dict[str, Any]) -> TuningSettings:
@@ -108,61 +121,50 @@ def tune(
     -------
     The pass that was taken, 0 for none.
     """
-    network, device = writer.network, writer.device
+    network, size = writer.network, settings.pairs_at_once
     rng = np.random.default_rng(seed)
     kept = _kept_aside(data.clusters[rows], settings.kept_aside, rng)
     learn, aside = rows[~kept], rows[kept]
-    first = _state(network)
-    best, best_loss, taken, worse = first, _loss(writer, data, aside, settings), 0, 0
-    network.requires_grad_(True)
-    optimiser = torch.optim.AdamW(
-        network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
-    )
+    orders = [rng.permutation(learn) for _ in range(settings.epochs)]
     cut = writer.cut([*data.context, *data.own, *data.other])
-    chosen = [own if won else other for own, other, won in _triples(data)]
-    passed = [other if won else own for own, other, won in _triples(data)]
-    try:
-        with private_seed(seed, device):
-            for epoch in range(1, settings.epochs + 1):
-                network.train()
-                order = rng.permutation(learn)
-                for start in range(0, order.size, settings.pairs_at_once):
-                    batch = order[start : start + settings.pairs_at_once]
-                    optimiser.zero_grad()
-                    source = [cut.ids[cut.place[data.context[k]]] for k in batch]
-                    scores = [
-                        _scores(writer, source, [cut.ids[cut.place[texts[k]]] for k in batch])
-                        for texts in (chosen, passed)
-                    ]
-                    apart = settings.sharpness * (scores[0] - scores[1])
-                    loss = functional.softplus(-apart).mean()
-                    if not torch.isfinite(loss):
-                        raise InputError(
-                            "tuning fails: the loss is no finite number; expected a smaller "
-                            f"learning_rate than {settings.learning_rate:g}"
-                        )
-                    loss.backward()  # type: ignore[no-untyped-call]
-                    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-                    optimiser.step()
-                network.eval()
-                found = _loss(writer, data, aside, settings)
-                if progress is not None:
-                    progress("tuning", epoch, settings.epochs)
-                if found < best_loss:
-                    best, best_loss, taken, worse = _state(network), found, epoch, 0
-                else:
-                    worse += 1
-                    if worse >= settings.patience:
-                        break
-    finally:
-        network.load_state_dict(best)
-        network.eval().requires_grad_(False)
-        writer._fingerprint = ""
+    source, own, other = map(cut.rows, (data.context, data.own, data.other))
+    pairs = np.where(data.own_chosen, (own, other), (other, own))
+
+    def read(batch: Ints, _: int) -> dict[str, Tensor]:
+        return collate([cut.ids[at] for at in source[batch]], writer.padding)
+
+    def loss(network: Any, inputs: dict[str, Tensor], batch: Ints) -> tuple[Tensor, Tensor]:
+        chosen, passed = (
+            _scores(writer, network, inputs, [cut.ids[at] for at in texts[batch]])
+            for texts in pairs
+        )
+        reached = functional.softplus(-settings.sharpness * (chosen - passed)).mean()
+        return reached, reached.new_zeros(())
+
+    def judge(_: Any) -> tuple[float, dict[str, float]]:
+        network.eval()
+        scores = both_scores(writer, data, aside)
+        apart = np.where(data.own_chosen[aside], 1.0, -1.0) * (scores[:, 0] - scores[:, 1])
+        return -float(np.logaddexp(0.0, -settings.sharpness * apart).mean()), {}
+
+    network.requires_grad_(True)
+    # The trainer turns it off for good, and the folder of the network would say so.
+    caches = network.config.use_cache
+    _, taken = fine_tune(
+        network,
+        lambda epoch: np.split(orders[epoch], range(size, learn.size, size)),
+        read,
+        loss,
+        judge,
+        settings.training(writer.device.type),
+        judge_first=True,
+        seed=seed,
+        progress=progress,
+    )
+    network.config.use_cache = caches
+    network.requires_grad_(False)
+    writer._fingerprint = ""
     return taken
-
-
-def _triples(data: PreferenceTexts) -> Sequence[tuple[str, str, bool]]:
-    return list(zip(data.own, data.other, data.own_chosen.tolist(), strict=True))
 
 
 def _kept_aside(clusters: Ints, share: float, rng: np.random.Generator) -> Bools:
@@ -176,33 +178,9 @@ def _kept_aside(clusters: Ints, share: float, rng: np.random.Generator) -> Bools
     return np.isin(clusters, groups[: max(1, round(share * groups.size))])
 
 
-def _loss(writer: Writer, data: PreferenceTexts, rows: Ints, settings: TuningSettings) -> float:
-    scores = both_scores(writer, data, rows)
-    apart = np.where(data.own_chosen[rows], 1.0, -1.0) * (scores[:, 0] - scores[:, 1])
-    return float(np.logaddexp(0.0, -settings.sharpness * apart).mean())
-
-
-def _state(network: Any) -> dict[str, Tensor]:
-    return {name: part.detach().clone() for name, part in network.state_dict().items()}
-
-
-def _scores(writer: Writer, source: Sequence[Ints], target: Sequence[Ints]) -> Tensor:
+def _scores(
+    writer: Writer, network: Any, source: dict[str, Tensor], target: Sequence[Ints]
+) -> Tensor:
     """Mean log-probabilities of targets with their gradients, shape (rows,)."""
-    tokenizer, device = writer.tokenizer, writer.device
-    inputs = {
-        name: part.to(device) for name, part in collate(source, tokenizer.pad_token_id).items()
-    }
-    length = max(ids.size for ids in target)
-    labels = torch.full((len(target), length), _IGNORED, dtype=torch.int64)
-    before = torch.full((len(target), length), int(tokenizer.pad_token_id), dtype=torch.int64)
-    before[:, 0] = writer.start
-    for row, ids in enumerate(target):
-        own = torch.from_numpy(ids)
-        labels[row, : ids.size] = own
-        before[row, 1 : ids.size] = own[:-1]
-    labels = labels.to(device)
-    logits = writer.network(**inputs, decoder_input_ids=before.to(device), use_cache=False).logits
-    wrong = functional.cross_entropy(
-        logits.flatten(0, 1).float(), labels.flatten(), ignore_index=_IGNORED, reduction="none"
-    ).view(len(target), length)
-    return -wrong.sum(dim=1) / (labels != _IGNORED).sum(dim=1)
+    total = writer.log_probabilities(network, target, **source).sum(dim=1)
+    return total / torch.tensor([len(ids) for ids in target], device=total.device)

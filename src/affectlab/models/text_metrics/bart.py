@@ -168,7 +168,7 @@ class Writer:
         mask = torch.zeros((len(sources), longest), dtype=torch.int64, device=self.device)
         encoder = self.network.get_encoder()
         for batch in batches(lengths, self.batch_size, 4 * 4096):
-            inputs = collate([texts.ids[row] for row in sources[batch]], self._padding)
+            inputs = collate([texts.ids[row] for row in sources[batch]], self.padding)
             inputs = {name: part.to(self.device) for name, part in inputs.items()}
             given = encoder(**inputs).last_hidden_state
             rows = torch.from_numpy(batch).to(self.device)
@@ -182,31 +182,50 @@ class Writer:
         rows = at.to(self.device)
         mask = mask[rows]
         longest = int(mask.sum(dim=1).max())
+        found = self.log_probabilities(
+            self.network,
+            targets,
+            encoder_outputs=BaseModelOutput(last_hidden_state=states[rows, :longest]),
+            attention_mask=mask[:, :longest],
+        )
+        total = found.double().sum(dim=1).cpu().numpy()
+        return cast("Floats", total / np.array([len(ids) for ids in targets]))
+
+    def log_probabilities(self, network: Any, targets: Sequence[Ints], **source: Any) -> Tensor:
+        """Give the log-probability of each token of targets, 0 behind their ends.
+
+        Parameters
+        ----------
+        network
+            That of the writer, as it is or wrapped.
+        source
+            What it reads before, as arguments of the network.
+
+        Returns
+        -------
+        Tensor
+            Natural logarithms, shape (targets, tokens).
+        """
         length = max(len(ids) for ids in targets)
         labels = torch.full((len(targets), length), _IGNORED, dtype=torch.int64)
-        before = torch.full((len(targets), length), self._padding, dtype=torch.int64)
+        before = torch.full((len(targets), length), self.padding, dtype=torch.int64)
         before[:, 0] = self.start
         for row, ids in enumerate(targets):
             own = torch.from_numpy(ids)
             labels[row, : len(ids)] = own
             before[row, 1 : len(ids)] = own[:-1]
-        logits = self.network(
-            encoder_outputs=BaseModelOutput(last_hidden_state=states[rows, :longest]),
-            attention_mask=mask[:, :longest],
-            decoder_input_ids=before.to(self.device),
-            use_cache=False,
-        ).logits
+        logits = network(**source, decoder_input_ids=before.to(self.device), use_cache=False).logits
         wrong = functional.cross_entropy(
             logits.flatten(0, 1).float(),
             labels.flatten().to(self.device),
             ignore_index=_IGNORED,
             reduction="none",
         )
-        total = -wrong.view(len(targets), length).double().sum(dim=1).cpu().numpy()
-        return cast("Floats", total / np.array([len(ids) for ids in targets]))
+        return -wrong.view(len(targets), length)
 
     @property
-    def _padding(self) -> Any:
+    def padding(self) -> Any:
+        """Token for padding."""
         return self.tokenizer.pad_token_id
 
 

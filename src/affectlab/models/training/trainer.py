@@ -72,6 +72,7 @@ def fine_tune(
     training: Any,
     *,
     momentum: float = 0.0,
+    judge_first: bool = False,
     seed: int = 0,
     fingerprint: str = "",
     progress: Report | None = None,
@@ -93,6 +94,8 @@ def fine_tune(
         :mod:`affectlab.models.vision`, which have the names that are used here.
     momentum
         Of the optimiser ``sgd``.
+    judge_first
+        Judge the network as it is, too, and keep it as epoch 0 where no epoch is better.
     fingerprint
         Says of a checkpoint whether it belongs to this run.
 
@@ -130,6 +133,8 @@ def fine_tune(
         )
         with run.checkpoints or nullcontext():
             run.restore(optimiser)
+            if judge_first and not run.state.step:
+                run.judged()
             if not run.state.done:
                 # Where the trainer begins, in the only way that it reads.
                 begun = TrainerState(
@@ -139,10 +144,11 @@ def fine_tune(
                 trainer.train(resume_from_checkpoint=at if run.state.step else None)
         trainer.accelerator.unwrap_model(network, keep_fp32_wrapper=False)
     state = run.state
-    if state.best is not None:
-        network.load_state_dict(state.best)
     network.eval()
-    return state.history, state.best_epoch or len(state.history)
+    if state.best is None:
+        return state.history, len(state.history)
+    network.load_state_dict(state.best)
+    return state.history, state.best_epoch
 
 
 @contextmanager
@@ -284,20 +290,26 @@ class _Run(TrainerCallback):
         if self.seen:
             total = torch.tensor(self.total, device=self.trainer.args.device)
             entry["loss"] = float(self.trainer.accelerator.reduce(total, "sum")) / self.seen
-        if self.judge is not None:
-            score, measures = self.judge(self.trainer.accelerator)
-            entry |= measures
-            if score > state.best_score:
-                state.best_score, state.best_epoch, state.worse = score, self.epoch, 0
-                held = self.network.state_dict()
-                state.best = {name: part.detach().cpu().clone() for name, part in held.items()}
-            else:
-                state.worse += 1
-                state.done = state.worse >= self.training.patience
+        entry |= self.judged()
         state.history.append(entry)
         state.done |= self.epoch >= self.training.epochs
         self.trainer.control.should_training_stop = state.done
         self.write()
+
+    def judged(self) -> dict[str, float]:
+        """Ask dev, and keep the weights when they are the best so far."""
+        if self.judge is None:
+            return {}
+        state = self.state
+        score, measures = self.judge(self.trainer.accelerator)
+        if score > state.best_score:
+            state.best_score, state.best_epoch, state.worse = score, self.epoch, 0
+            held = self.network.state_dict()
+            state.best = {name: part.detach().cpu().clone() for name, part in held.items()}
+        else:
+            state.worse += 1
+            state.done = state.worse >= self.training.patience
+        return measures
 
     @property
     def _scaler(self) -> Any:

@@ -12,7 +12,6 @@ import polars as pl
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as nnf
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
@@ -22,7 +21,8 @@ from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.encoders.sentence_encoder import Pooling, SentenceEncoder
 from affectlab.models.text.labels import check_texts, label_matrix
 from affectlab.models.text.model import Report
-from affectlab.models.text.networks import by_length, shuffled_batches
+from affectlab.models.text.networks import Problem, Split, average_precision, logits_of, train
+from affectlab.models.text.settings import Training
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = ["LayerProbe", "mix_layers", "probe_layers"]
@@ -181,19 +181,26 @@ def mix_layers(
     dev
         States and targets for early stopping.
     """
-    for what, value in (("runs", runs), ("epochs", epochs), ("batch_size", batch_size)):
-        if value < 1:
-            raise InputError(f"{what} = {value}: expected a whole number from 1 on")
-    if not learning_rate > 0:
-        raise InputError(f"learning_rate = {learning_rate}: expected a number above 0")
-    train = states, torch.tensor(targets, dtype=torch.float32)
-    beside = None if dev is None else (dev[0], torch.tensor(dev[1], dtype=torch.float32))
-    where = device or torch.device("cpu")
+    if runs < 1:
+        raise InputError(f"runs = {runs}: expected a whole number from 1 on")
+    training = Training(
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        schedule="constant",
+        weight_decay=0.0,
+        clip=0.0,
+        patience=_PATIENCE,
+        watch="loss",
+        precision="fp32",
+        device="cpu" if device is None else device.type,
+    )
+    given, beside = Split(states, targets), None if dev is None else Split(*dev)
     found = []
     for run in range(runs):
         if progress is not None:
             progress("training the mix", run, runs)
-        found.append(_mix(train, beside, seed + run, epochs, learning_rate, batch_size, where))
+        found.append(_mix(given, beside, seed + run, training))
     weights, scale, precision = zip(*found, strict=True)
     return LayerProbe(np.stack(weights), scale, precision, name, len(states))
 
@@ -233,64 +240,22 @@ class _Mix(nn.Module):
 
 
 def _mix(
-    train: tuple[NDArray[np.float16], Tensor],
-    dev: tuple[NDArray[np.float16], Tensor] | None,
-    seed: int,
-    epochs: int,
-    rate: float,
-    batch_size: int,
-    device: torch.device,
+    train_on: Split, dev: Split | None, seed: int, training: Training
 ) -> tuple[Floats, float, float]:
     """Train one mix; gives the weights of layers, the scale, and average precision on dev."""
-    features, targets = train
-    n, n_layers, width = features.shape
-    with private_seed(seed, device):
-        network = _Mix(n_layers, width, targets.shape[1]).to(device)
-        optimiser = torch.optim.Adam(network.parameters(), lr=rate)
-        best_loss, worse = np.inf, 0
-        best = {name: part.clone() for name, part in network.state_dict().items()}
-        for epoch in range(epochs):
-            rng = np.random.default_rng([seed, epoch])
-            for rows in shuffled_batches(np.zeros(n), batch_size, rng):
-                logits = network(torch.from_numpy(features[rows]).float().to(device))
-                loss: Any = nnf.binary_cross_entropy_with_logits(logits, targets[rows].to(device))
-                optimiser.zero_grad(set_to_none=True)
-                loss.backward()
-                optimiser.step()
-            if dev is not None:
-                logits = _read(network, dev[0], device)
-                reached = float(nnf.binary_cross_entropy_with_logits(logits, dev[1]))
-                if reached < best_loss:
-                    best_loss, worse = reached, 0
-                    best = {name: part.clone() for name, part in network.state_dict().items()}
-                else:
-                    worse += 1
-                    if worse >= _PATIENCE:
-                        break
-        if dev is not None:
-            network.load_state_dict(best)
+    (n_layers, width), n_labels = train_on.encoded[0].shape, train_on.targets.shape[1]
+    with private_seed(seed):
+        network = _Mix(n_layers, width, n_labels)
+    problem = Problem(
+        network,
+        lambda states: {"states": torch.from_numpy(np.stack(states)).float()},
+        lambda made, inputs: made(**inputs),
+        network.output,
+    )
+    train(problem, train_on, dev, training, n_labels=n_labels, seed=seed)
     weights = torch.softmax(network.scalars.detach(), dim=0).double().cpu().numpy()
     precision = float("nan")
     if dev is not None:
-        precision = _average_precision(_read(network, dev[0], device), dev[1])
+        logits = logits_of(problem, network, dev, training, training.precision)
+        precision = average_precision(logits, dev.targets)
     return weights, float(network.scale.detach()), precision
-
-
-@torch.inference_mode()
-def _read(network: nn.Module, features: NDArray[np.float16], device: torch.device) -> Tensor:
-    found = [
-        network(torch.from_numpy(features[rows]).float().to(device)).cpu()
-        for rows in by_length(np.zeros(len(features)), 1024)
-    ]
-    return torch.cat(found)
-
-
-def _average_precision(logits: Tensor, targets: Tensor) -> float:
-    from sklearn.metrics import average_precision_score
-
-    true = targets.numpy() >= 0.5
-    scores = logits.numpy()
-    seen = np.flatnonzero(true.any(axis=0))
-    if not seen.size:
-        return float("nan")
-    return float(np.mean([average_precision_score(true[:, k], scores[:, k]) for k in seen]))

@@ -2,8 +2,12 @@
 
 from affectlab.models.text.networks.loop import (
     Problem as Problem,
+    Split as Split,
+    average_precision as average_precision,
     by_length as by_length,
+    logits_of as logits_of,
     shuffled_batches as shuffled_batches,
+    train as train,
 )
 from affectlab.models.text.networks.network import (
     NetworkTextClassifier as NetworkTextClassifier,

@@ -23,6 +23,7 @@ from affectlab.models.training import fine_tune, on_device
 __all__ = [
     "Problem",
     "Split",
+    "average_precision",
     "by_length",
     "logits_of",
     "shuffled_batches",
@@ -169,12 +170,20 @@ def train(
 def _score(logits: Floats, targets: Floats, n_labels: int, watch: str) -> float:
     if watch == "loss":
         return -float((np.logaddexp(0.0, logits) - targets * logits).mean())
+    found = average_precision(logits[:, :n_labels], targets[:, :n_labels])
+    if np.isnan(found):
+        raise InputError("dev: no text has a label; expected some, or watch='loss'")
+    return found
+
+
+def average_precision(logits: Floats, targets: Floats) -> float:
+    """Give the mean over labels of average precision; ``nan`` where no text has a label."""
     from sklearn.metrics import average_precision_score
 
-    true = targets[:, :n_labels] >= 0.5
+    true = targets >= 0.5
     seen = np.flatnonzero(true.any(axis=0))
     if not seen.size:
-        raise InputError("dev: no text has a label; expected some, or watch='loss'")
+        return float("nan")
     return float(
         np.mean([average_precision_score(true[:, place], logits[:, place]) for place in seen])
     )
