@@ -94,6 +94,10 @@ def of_texts(
     Words are changed where an encoder is trained with its head. Where the encoder is frozen, each
     text is embedded once, and its embedding is changed.
     """
+    if model.settings().get("lora") is not None:
+        raise InputError(
+            "lora: learning from few labels trains all weights; expected a model without"
+        )
     own = check_texts(labelled[0], "labelled")
     pool = check_texts(unlabelled, "unlabelled")
     labels = model.labels

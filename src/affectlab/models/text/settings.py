@@ -152,7 +152,13 @@ _KNOWN: dict[str, dict[str, Kind]] = {
         "max_epochs": _COUNT,
         **_PULL,
     },
-    "transformer": {"encoder": _PLACE, "max_tokens": _TOKENS, **_TRAINING, **_PULL},
+    "transformer": {
+        "encoder": _PLACE,
+        "max_tokens": _TOKENS,
+        "lora": _COUNT.or_none(),
+        **_TRAINING,
+        **_PULL,
+    },
     "embedding": {
         "encoder": _PLACE,
         "layers": _choice("last", "all"),

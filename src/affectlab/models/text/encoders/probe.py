@@ -195,7 +195,8 @@ def mix_layers(
         precision="fp32",
         device="cpu" if device is None else device.type,
     )
-    given, beside = Split(states, targets), None if dev is None else Split(*dev)
+    given = Split(list(states), targets)
+    beside = None if dev is None else Split(list(dev[0]), dev[1])
     found = []
     for run in range(runs):
         if progress is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,9 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from affectlab.core.environment.installing import install_line
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
-from affectlab.models.devices import quiet_transformers
+from affectlab.models.devices import private_seed, quiet_transformers
 from affectlab.models.pretrained import label_names
 from affectlab.models.text.encoders.pretrained import (
     context_of,
@@ -33,7 +35,7 @@ from affectlab.models.text.networks import (
     output_layer,
     save_weights,
 )
-from affectlab.models.text.settings import Training
+from affectlab.models.text.settings import Training, check_values
 
 __all__ = [
     "TransformerTextClassifier",
@@ -59,13 +61,19 @@ class TransformerTextClassifier(NetworkTextClassifier):
         transformers knows for the classification of sequences.
     max_tokens
         Tokens of a text that are read; by default as many as the encoder can.
+    lora
+        Rank of low-rank updates that are learned in place of the encoder's weights, with alpha
+        twice the rank; None: all weights are learned. peft's layers of the architecture are
+        updated, usually those of queries and values, and where it names none all dense ones. What
+        lies above the encoder is learned as a whole. After training updates are part of the
+        weights.
     settings
         Of :class:`NetworkTextClassifier`. By default as the paper has them: batches of 16,
         learning rate 5e-5, 4 epochs, and early stopping where there is a dev split.
 
     References
     ----------
-    Demszky et al. (2020), GoEmotions, section 5.
+    Demszky et al. (2020), GoEmotions, section 5. Hu et al. (2022), LoRA, section 4.
     """
 
     backend: ClassVar[str] = "transformer"
@@ -79,17 +87,19 @@ class TransformerTextClassifier(NetworkTextClassifier):
         *,
         encoder: str | Path = "bert-base-cased",
         max_tokens: int | None = None,
+        lora: int | None = None,
         **settings: Any,
     ) -> None:
+        check_values({"lora": lora}, "transformer")
         super().__init__(**settings)
-        self.encoder, self.max_tokens = str(encoder), max_tokens
+        self.encoder, self.max_tokens, self.lora = str(encoder), max_tokens, lora
         self.tokenizer: Any = None
         self.limit = 0
         """Tokens that are read, once trained."""
         self._made_from: Callable[[], Any] | None = None
 
     def _own_settings(self) -> dict[str, Any]:
-        return {"encoder": self.encoder, "max_tokens": self.max_tokens}
+        return {"encoder": self.encoder, "max_tokens": self.max_tokens, "lora": self.lora}
 
     def _prepare(self, texts: Sequence[str]) -> None:  # noqa: ARG002
         self.tokenizer = load_tokenizer(self.encoder, masks=True)
@@ -108,6 +118,36 @@ class TransformerTextClassifier(NetworkTextClassifier):
                 self.encoder, self.plan.outputs, self.tokenizer, problem_type=self.problem_type
             )
         return self._problem(network)
+
+    @contextmanager
+    def _adapted(self, network: Any) -> Iterator[None]:
+        if self.lora is None:
+            yield
+            return
+        if self._start is not None and self._start[1]:
+            raise InputError(
+                f"lora = {self.lora}: with freeze the last layer alone is trained; expected one of "
+                "them"
+            )
+        try:
+            from peft import LoraConfig, LoraModel
+            from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+        except ModuleNotFoundError:
+            raise InputError(
+                f"lora = {self.lora} needs the library peft; install it with: "
+                f"{install_line('models')}"
+            ) from None
+        encoder = network.base_model
+        config = LoraConfig(r=self.lora, lora_alpha=2 * self.lora)
+        if encoder.config.model_type not in KNOWN:
+            config.target_modules = "all-linear"
+        with private_seed(self.seed):
+            adapters = LoraModel(encoder, config, "default")
+        # BERT's pooler counts as part of the encoder, and many checkpoints lack its weights.
+        if getattr(encoder, "pooler", None) is not None:
+            encoder.pooler.requires_grad_(True)
+        yield
+        adapters.merge_and_unload()
 
     def _problem(self, network: Any) -> Problem:
         output = output_layer(network, len(self.plan.outputs))

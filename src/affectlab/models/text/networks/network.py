@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -102,6 +103,10 @@ class NetworkTextClassifier(TextClassifier):
     def _own_settings(self) -> dict[str, Any]:
         """Settings of the back end beside those of training."""
 
+    def _adapted(self, network: Any) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Put what is learned in place of weights into a network, and take it out again."""
+        return nullcontext()
+
     # -- shared ----------------------------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
@@ -161,17 +166,18 @@ class NetworkTextClassifier(TextClassifier):
         if relations is not None and self.penalty_weight > 0:
             # The sum over all pairs has each of them twice, and the mean is over k * k.
             coupling = self.penalty_weight * 2 / k**2 * laplacian(relations)
-        self.history = train(
-            problem,
-            data,
-            beside,
-            self.schedule,
-            n_labels=k,
-            coupling=coupling,
-            seed=self.seed,
-            fingerprint=self._fingerprint(texts, targets, dev),
-            progress=progress,
-        )
+        with self._adapted(problem.network):
+            self.history = train(
+                problem,
+                data,
+                beside,
+                self.schedule,
+                n_labels=k,
+                coupling=coupling,
+                seed=self.seed,
+                fingerprint=self._fingerprint(texts, targets, dev),
+                progress=progress,
+            )
         for part in problem.network.parameters():
             part.requires_grad_(True)
         self.problem = problem
