@@ -243,7 +243,7 @@ def test_without_extras_it_starts_and_knows_what_it_lacks(empty: Path) -> None:
     assert set(extras) == set(PROJECT["optional-dependencies"]) - {"dev", "docs"}
     assert not any(one["complete"] for one in extras.values())
     assert extras["models"]["missing"] == [
-        *("accelerate", "safetensors", "skops", "torch", "torchmetrics", "transformers")
+        *("accelerate", "peft", "safetensors", "skops", "torch", "torchmetrics", "transformers")
     ]
 
 
