@@ -30,6 +30,7 @@ from affectlab.stimuli.generation import (
     generate_images,
     load_generator,
 )
+from affectlab.stimuli.prompts import PromptPlan
 
 __all__ = ["Annotator", "annotate_until", "list_image_annotators", "load_image_annotator"]
 
@@ -164,7 +165,7 @@ def annotate_until(
     """
     told = plan if isinstance(plan, HintedPlan) else load_hinted_plan(plan)
     told.wanted()
-    load_prompt_plan(told.prompts)
+    sentences = load_prompt_plan(told.prompts)
     maker = load_generator(generator, **dict(settings or {}))
     if not callable(annotator):
         raise InputError(f"annotator: expected a function, not {type(annotator).__name__}")
@@ -188,7 +189,7 @@ def annotate_until(
             "earlier run"
         )
     with LineFile(folder / _LEDGER, "affectlab/hinted/1", _NAMES) as ledger:
-        return _Loop(told, folder, ledger, maker, annotator, by, anew, progress).run()
+        return _Loop(told, sentences, folder, ledger, maker, annotator, by, anew, progress).run()
 
 
 @dataclass
@@ -200,6 +201,7 @@ class _Loop:
     """
 
     plan: HintedPlan
+    sentences: PromptPlan
     folder: Path
     ledger: LineFile
     maker: ImageGenerator
@@ -231,7 +233,8 @@ class _Loop:
     def _read(self) -> None:
         """Read what earlier runs left, and refuse to go on with another plan or annotator."""
         done = self.plan.model_dump(mode="json", exclude=set(LATER)) | dict(self.by)
-        begun, self.n_broken = None, self.ledger.n_broken
+        begun, labels = None, set(self.plan.known.labels)
+        self.n_broken = self.ledger.n_broken
         for line in self.ledger.lines():
             try:
                 if "begun" in line:
@@ -240,8 +243,8 @@ class _Loop:
                     self._take(**line)
                 else:
                     answer = Answer(**line)
-                    # Names that are none are refused here, not when they are looked up.
-                    OUTCOMES[answer.outcome], [self.plan.known().name_of(k) for k in answer.values]
+                    if answer.outcome not in OUTCOMES or not labels.issuperset(answer.values):
+                        raise ValueError(line)
                     self.kept[answer.key] = answer
             except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
                 # Somebody has edited it; what it held is done again.
@@ -328,7 +331,7 @@ class _Loop:
         Within a label, people of whom its earlier prompts had too few are asked for; see
         :func:`affectlab.stimuli.fill_prompts`.
         """
-        known, sentences = self.plan.known(), load_prompt_plan(self.plan.prompts)
+        known = self.plan.known
         before = [table.select(list(_PEOPLE)) for table in self.prompts.values()]
         there = pl.concat([pl.DataFrame(schema=_PEOPLE), *before])
         rows: list[dict[str, Any]] = []
@@ -341,7 +344,7 @@ class _Loop:
                 there.filter(label=label).height + n,
                 labels=[label],
                 taxonomy=known,
-                plan=sentences,
+                plan=self.sentences,
                 taken=self.files,
                 seed=int(drawn.generate_state(1)[0]),
             ).to_frame()
@@ -466,7 +469,7 @@ def checked(given: Any, plan: HintedPlan) -> tuple[str, dict[str, float], str]:
         return given, {}, ""
     if not isinstance(given, Mapping):
         return "unparseable", {}, f"gave {shown(given, 40)!r}; expected values of labels"
-    known, scale = plan.known(), Scale.parse(plan.scale)
+    known, scale = plan.known, Scale.parse(plan.scale)
     try:
         values = {known.name_of(str(name)): float(value) for name, value in given.items()}
     except (TypeError, ValueError) as error:

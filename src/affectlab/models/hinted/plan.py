@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,8 +83,9 @@ class HintedPlan(BaseModel):
             raise ValueError(f"initial = {self.initial} is above the budget of {self.budget}")
         return self
 
+    @cached_property
     def known(self) -> Taxonomy:
-        """Load the taxonomy.
+        """The taxonomy.
 
         Raises
         ------
@@ -100,11 +102,10 @@ class HintedPlan(BaseModel):
         InputError
             When one is not known.
         """
-        known = self.known()
-        named = {known.name_of(label) for label in self.labels}
-        return tuple(label for label in known.labels if not named or label in named)
+        named = {self.known.name_of(label) for label in self.labels}
+        return tuple(label for label in self.known.labels if not named or label in named)
 
-    @property
+    @cached_property
     def lowest(self) -> float:
         """Value that says that a label does not apply."""
         return Scale.parse(self.scale).low or 0.0

@@ -148,7 +148,7 @@ def coverage_table(
 
 def _ratings(plan: HintedPlan, answers: Collection[Answer], rater: str, version: str) -> Ratings:
     """Make ratings of answers; see :attr:`HintedRun.ratings`."""
-    known = plan.known()
+    known = plan.known
     names = {False: rater, True: f"{rater} (decoy hints)"}
     rows = [
         {
