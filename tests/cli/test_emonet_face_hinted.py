@@ -21,7 +21,6 @@ initial = 6
 decoys = 0.5
 per_round = 6
 floor = 0.2
-patience = 2
 batch = 4
 """
 # Sees awe everywhere, follows hints at fear, and never those at shame.
@@ -71,9 +70,8 @@ def test_a_whole_loop(folder: Path) -> None:
     assert "2 of 3 labels covered after" in said.stdout
     assert "1 label given up" in said.stdout.replace("\n", " ")
     assert "hints followed:" in said.stdout
-    assert "warning: given up, since hints were rarely followed: Shame" in said.stderr
-    table = pl.read_csv(folder / "big" / "coverage.csv")
-    last = table.filter(pl.col("round") == table["round"].max())
+    assert "given up, since hints were rarely followed: Shame" in said.stdout
+    last = pl.read_csv(folder / "big" / "coverage.csv")
     assert dict(last.select("label", "status").iter_rows()) == {
         "Awe": "met",
         "Fear": "met",
@@ -90,21 +88,20 @@ def test_a_whole_loop(folder: Path) -> None:
 def test_again_and_further(folder: Path) -> None:
     first = json.loads(rate(folder, "--rounds", 1, "--json"))
     assert first["schema"] == "affectlab/emonet-face-hinted/1"
-    assert first["result"]["n_rounds"] == 1
-    assert first["result"]["stopped"] == "all 1 round of the plan are over"
+    assert first["result"]["settings"]["n_rounds"] == 1
     ledger = folder / "big" / "ledger.jsonl"
     before = ledger.read_bytes()
     again = json.loads(rate(folder, "--rounds", 1, "--json"))
     assert again["result"] == first["result"]
     assert ledger.read_bytes() == before
     more = json.loads(rate(folder, "--rounds", 2, "--json"))
-    assert more["result"]["n_rounds"] == 2
+    assert more["result"]["settings"]["n_rounds"] == 2
     assert ledger.read_bytes().startswith(before)
 
 
 def test_the_budget_of_the_command_line(folder: Path) -> None:
     told = json.loads(rate(folder, "--budget", 9, "--json"))
-    assert told["result"]["n_made"] == 9
+    assert told["result"]["settings"]["n_made"] == 9
 
 
 @pytest.mark.parametrize(
@@ -169,7 +166,7 @@ class TestModels:
             assert "without an answer" in stopped
             assert 0 < len(server.calls) < 6
             done = ask_model(folder, server.url, "--rounds", 0)
-            assert "all 0 rounds" in done
+            assert "covered after 0 rounds" in done
             assert len(server.calls) == 6
 
     def test_a_budget_in_tokens_and_settings(self, folder: Path) -> None:
@@ -204,7 +201,7 @@ class TestModels:
             assert before == 3
             state["ill"] = True
             stopped = ask_model(folder, server.url, code=2)
-            assert "in round 1 cannot be used" in stopped
+            assert "in round 1 that cannot be used" in stopped
             assert "given up" not in stopped
             assert "--config again=refused" in stopped
             asked = len(server.calls)
@@ -227,7 +224,7 @@ class TestModels:
             for status in (403, 400):
                 state["status"] = status
                 stopped = ask_model(folder, server.url, code=2)
-                assert "another run goes on" in stopped or "without an answer" in stopped
+                assert "another run asks" in stopped or "without an answer" in stopped
             state["status"] = 0
             done = ask_model(folder, server.url)
         assert "every label has its target" in done

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from affectlab.models.hinted import HintedPlan
-from affectlab.models.images.files import ImageFile
+from affectlab.models.images import ImageFile
 from affectlab.stimuli.generation import ImageGenerator, ImagePrompt, read_manifest
 
 LABELS = ("Awe", "Fear", "Anger", "Shame")

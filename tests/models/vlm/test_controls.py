@@ -232,7 +232,7 @@ def test_the_hinted_loop_asks_a_model(tmp_path: Path) -> None:
         hinted = "might show Fear" in call.text
         return values(Fear=3) if hinted else values(Awe=2)
 
-    plan = HintedPlan(labels=["Awe", "Fear"], target=4, initial=4, decoys=0, expected=1)
+    plan = HintedPlan(labels=["Awe", "Fear"], target=4, initial=4, decoys=0)
     with FakeServer(script) as server:
         rater = VlmRater(
             "openai-api/fake/m",
@@ -243,9 +243,9 @@ def test_the_hinted_loop_asks_a_model(tmp_path: Path) -> None:
         run = annotate_until(
             plan, "drawn", VlmAnnotator(rater), tmp_path / "loop", settings={"size": 64}
         )
-    rows = run.coverage.select("label", "n", "n_hinted", "status").rows()
-    assert rows == [("Awe", 4, 0, "met"), ("Fear", 4, 4, "met")]
-    assert len(server.calls) == 8
+    rows = run.to_frame().select("label", "n", "n_hinted", "status").rows()
+    assert rows == [("Awe", 4, 0, "met"), ("Fear", 8, 8, "met")]
+    assert len(server.calls) == 12
 
 
 def test_a_question_about_each_label(faces: Path, tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from annotated_types import Ge
 
 from affectlab.cli._output import Output, collected
 from affectlab.cli.manifest import OptionsOf
+from affectlab.cli.operations import show_result
 from affectlab.cli.parameters import read_settings
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, plural, shown
 from affectlab.evaluation import OutcomeTable
 from affectlab.models.hinted import (
     Annotator,
-    HintedRun,
     annotate_until,
     load_hinted_plan,
     load_image_annotator,
@@ -270,7 +270,7 @@ def hinted(
     """
     if (model is None) == (annotator is None):
         raise InputError("expected either --model or --annotator")
-    told = load_hinted_plan(plan).changed(rounds=rounds, budget=budget, seed=seed)
+    told = load_hinted_plan(plan, rounds=rounds, budget=budget, seed=seed)
     asked: Annotator
     if annotator is not None:
         asked = load_image_annotator(annotator)
@@ -282,7 +282,7 @@ def hinted(
             protocol,
             # Its ledger is beside the folder of the loop.
             to.with_name(f"{to.name}.vlm"),
-            at_most=told.at_most,
+            at_most=told.at_most or None,
             left_out="zero",
             shuffle=told.seed,
             settings=asking,
@@ -306,22 +306,5 @@ def hinted(
             again=again,
             progress=progress,
         )
-    _show_hinted(out, run)
+    show_result(run, out, doubts=doubts)
     out.show(f"ratings: {to / 'ratings.parquet'}")
-    out.finish(
-        run.as_dict() | {"ratings": to / "ratings.parquet"}, doubts=[*doubts, *run.sentences]
-    )
-
-
-def _show_hinted(out: Output, run: HintedRun) -> None:
-    met = run.coverage.filter(run.coverage["status"] == "met").height
-    out.head(
-        f"{met} of {plural(run.coverage.height, 'label')} covered after "
-        f"{plural(run.n_rounds, 'round')}: {run.stopped}"
-    )
-    out.show_frame(
-        run.coverage,
-        ["label", "n", "n_hinted", "target", "made", "acceptance", "status"],
-        more="coverage.csv has all of them",
-    )
-    out.show(*run.hints_followed)

@@ -4,12 +4,12 @@
 hints, until a :class:`HintedPlan` is met, and says how often hints, right and wrong, were followed.
 """
 
-from affectlab.models.hinted.annotator import (
+from affectlab.models.hinted.loop import (
     Annotator as Annotator,
+    annotate_until,
     list_image_annotators,
     load_image_annotator,
 )
-from affectlab.models.hinted.loop import annotate_until
 from affectlab.models.hinted.plan import HintedPlan, load_hinted_plan
 from affectlab.models.hinted.result import HintedRun as HintedRun
 

@@ -4,57 +4,60 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from affectlab._version import __version__
-from affectlab.core.errors import InputError
-from affectlab.core.files.csv import write_data_csv
-from affectlab.core.words import percent, plural
+from affectlab.core.errors import InputError, check_choice
+from affectlab.core.registry import Registry, callables
+from affectlab.core.words import joined, percent, plural, shown
 from affectlab.evaluation import OUTCOMES
 from affectlab.models.ask import LineFile
-from affectlab.models.hinted.annotator import (
-    DECOY,
-    MAIN,
-    Annotator,
-    Answered,
-    Question,
-    ask,
-    checked,
-    left_out_by,
-)
-from affectlab.models.hinted.coverage import Tally, coverage_table
+from affectlab.models.hinted import wording
 from affectlab.models.hinted.plan import LATER, HintedPlan, load_hinted_plan
-from affectlab.models.hinted.result import HintedRun, write_results
+from affectlab.models.hinted.result import Answer, HintedRun, coverage_table, hinted_run
 from affectlab.models.images import ImageFile, find_images
 from affectlab.models.outcomes import again_outcomes
-from affectlab.models.runs import read_json, write_json
 from affectlab.ratings import Scale
-from affectlab.stimuli import face_prompts, fill_prompts, largest_remainder
+from affectlab.stimuli import fill_prompts, largest_remainder, load_prompt_plan
 from affectlab.stimuli.generation import (
     ImageGenerator,
     MakesImages,
     generate_images,
     load_generator,
-    read_prompts,
 )
+from affectlab.stimuli.prompts import PromptPlan
 
-__all__ = ["annotate_until"]
+__all__ = ["Annotator", "annotate_until", "list_image_annotators", "load_image_annotator"]
 
+Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
+"""Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
+(a key of ``OUTCOMES``). Labels that are left out have the lowest value.
+An error of affectlab that it raises (:class:`affectlab.core.errors.InputError`) says that nobody
+was asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
+``version`` are taken over where it has them, and one whose attribute ``left_out`` says
+``"not rated"`` is refused."""
 Progress: TypeAlias = Callable[[str, int, int], None]
-
-# Prompts for pictures of labels that are not covered, and which of them get a wrong hint.
-
-
-_FIRST, _TARGETED, _DECOYS = 1, 2, 3
-"""What random numbers are drawn for."""
-_NOBODY = {
+_ANNOTATORS = Registry[Annotator](
+    kind="annotator",
+    group="affectlab.image_annotators",
+    accept=callables,
+    expected="a function",
+)
+_LEDGER, _NAMES = "ledger.jsonl", ("stimulus", "sha256", "hint")
+_FAILURES = frozenset({"transport", "rejected"})
+"""Outcomes that are no answers: nobody has looked at the picture."""
+_EXPECTED, _PRIOR = 0.5, 2
+"""Share of hints that is expected to be followed (the paper: about one half), and the pictures that
+it weighs as much as, in guessing how many a label needs."""
+_ODDS = 1e-6
+"""Chance of as many answers in a row without use, at the share that a plan wants, after which it is
+no chance."""
+_PEOPLE = {
     "stimulus": pl.String,
     "label": pl.String,
     "gender": pl.String,
@@ -63,86 +66,29 @@ _NOBODY = {
 }
 
 
-def first_prompts(plan: HintedPlan, taken: Sequence[str]) -> pl.DataFrame:
-    """Make the prompts of the first round: all labels equally often."""
-    made = face_prompts(
-        plan.initial,
-        taxonomy=plan.known(),
-        plan=plan.prompt_plan(),
-        weights=dict.fromkeys(plan.wanted(), 1.0),
-        words=plan.words,
-        seed=_seed(plan, _FIRST, 0, 0),
-    ).to_frame()
-    used = set(taken)
-    if used & set(made["stimulus"]):
-        # Pictures that were there already may be called as prompts are.
-        made = made.with_columns(("made-" + pl.col("stimulus")).alias("stimulus"))
-    return made.with_columns(decoy=pl.lit(""))
+def list_image_annotators() -> tuple[str, ...]:
+    """Names of the annotators that installed packages add.
 
+    A package adds one by an entry point in the group ``affectlab.image_annotators`` that leads to a
+    function of image files and hints; see :func:`annotate_until`.
 
-def round_prompts(
-    plan: HintedPlan,
-    tally: Tally,
-    round: int,
-    before: Sequence[pl.DataFrame],
-    taken: Iterable[str],
-) -> pl.DataFrame:
-    """Make the prompts of a round: as many for each label as it needs and the budget has left.
-
-    Within a label, people of whom its earlier prompts had too few are asked for; see
-    :func:`affectlab.stimuli.fill_prompts`.
+    Examples
+    --------
+    >>> isinstance(list_image_annotators(), tuple)
+    True
     """
-    orders = _within_budget(tally.orders(), plan.budget, tally.n_made)
-    known, sentences = plan.known(), plan.prompt_plan()
-    there = [table.select(list(_NOBODY)) for table in before]
-    names = {*taken, *(name for table in before for name in table["stimulus"])}
-    made: list[pl.DataFrame] = []
-    for label, n in orders.items():
-        held = pl.concat([pl.DataFrame(schema=_NOBODY), *there])
-        have = held.filter(pl.col("label") == label).height
-        new = fill_prompts(
-            held,
-            have + n,
-            labels=[label],
-            taxonomy=known,
-            plan=sentences,
-            words=plan.words,
-            taken=names,
-            seed=_seed(plan, _TARGETED, round, known.index(label)),
-        ).to_frame()
-        made.append(new)
-        there.append(new.select(list(_NOBODY)))
-    table = pl.concat(made)
-    return table.with_columns(decoy=pl.Series(_decoys(plan, round, table["label"].to_list())))
+    return _ANNOTATORS.names()
 
 
-def _within_budget(orders: Mapping[str, int], budget: int | None, used: int) -> dict[str, int]:
-    """Share out what the budget has left as the orders ask for."""
-    total = sum(orders.values())
-    if budget is None or total <= budget - used:
-        return dict(orders)
-    shares = largest_remainder(list(orders.values()), budget - used)
-    counts = zip(orders, shares.tolist(), strict=True)
-    return {label: n for label, n in counts if n}
+def load_image_annotator(name: str) -> Annotator:
+    """Load the annotator that a package adds.
 
-
-def _decoys(plan: HintedPlan, round: int, targets: Sequence[str]) -> list[str]:
-    """Draw the pictures that are asked about again, and a wrong label for each."""
-    rng = np.random.default_rng(_seed(plan, _DECOYS, round, 0))
-    n = math.floor(plan.decoys * len(targets) + rng.random())
-    chosen = rng.permutation(len(targets))[:n]
-    labels = plan.known().labels
-    decoys = [""] * len(targets)
-    for row in chosen.tolist():
-        others = [label for label in labels if label != targets[row]]
-        if others:
-            decoys[row] = others[int(rng.integers(len(others)))]
-    return decoys
-
-
-def _seed(plan: HintedPlan, purpose: int, round: int, label: int) -> int:
-    drawn = np.random.SeedSequence([plan.seed, purpose, round, label])
-    return int(drawn.generate_state(1)[0])
+    Raises
+    ------
+    InputError
+        When there is none of that name, or it cannot be loaded.
+    """
+    return _ANNOTATORS.load(name)
 
 
 def annotate_until(
@@ -164,13 +110,12 @@ def annotate_until(
     the pictures gets when it is asked about once more.
 
     The loop ends when every label has its target, after the rounds or the pictures of the plan, or
-    when all that lack ratings were given up: hints at them were followed less often than the
-    plan's floor, for as many rounds as its patience and in enough pictures to be sure. Pictures
-    without a usable answer say nothing about hints; where they are too many, the run stops. A run
-    that was interrupted, even killed, goes on in its folder: no picture is made twice, and none
-    that was answered about is asked about again. What the annotator was asked about when a run was
-    killed is asked about again, and listed in ``in_flight``. Two runs cannot use a folder at a
-    time. The same plan, generator and annotator give the same result.
+    when all that lack ratings were given up: the interval of the share of hints that were followed
+    (95 %) ends below the plan's floor. Pictures without a usable answer say nothing about hints;
+    where they are too many, the run stops. A run that was interrupted, even killed, goes on in its
+    folder: no picture is made twice, and none that was answered about is asked about again. What
+    the annotator was asked about when a run was killed is asked about again, and named. Two runs
+    cannot use a folder at a time. The same plan, generator and annotator give the same result.
 
     Parameters
     ----------
@@ -185,6 +130,8 @@ def annotate_until(
         :class:`affectlab.models.vlm.VlmAnnotator`, of a rater with ``left_out="zero"``.
     path
         A new folder, or that of an earlier run, in which how far the plan goes may have changed.
+        ``ledger.jsonl`` is its memory; ``pictures`` has what was made, ``ratings.parquet`` and the
+        tables of the result what came of it.
     settings
         Of a generator by name.
     again
@@ -209,378 +156,328 @@ def annotate_until(
     >>> import tempfile
     >>> def agreeable(images, hints):
     ...     return [{hint: 3} if hint else {"Awe": 2} for hint in hints]
-    >>> plan = HintedPlan(labels=["Awe", "Fear"], target=4, initial=4, decoys=0, expected=1)
+    >>> plan = HintedPlan(labels=["Awe", "Fear"], target=4, initial=4, decoys=0)
     >>> run = annotate_until(plan, "drawn", agreeable, tempfile.mkdtemp(), settings={"size": 32})
-    >>> run.coverage.select("label", "n", "n_hinted", "status").rows()
-    [('Awe', 4, 0, 'met'), ('Fear', 4, 4, 'met')]
+    >>> run.to_frame().select("label", "n", "n_hinted", "status").rows()
+    [('Awe', 4, 0, 'met'), ('Fear', 8, 8, 'met')]
     >>> run.stopped
     'every label has its target'
     """
-    given = plan if isinstance(plan, HintedPlan) else load_hinted_plan(plan)
-    given.known()
-    given.prompt_plan()
+    told = plan if isinstance(plan, HintedPlan) else load_hinted_plan(plan)
+    told.wanted()
+    sentences = load_prompt_plan(told.prompts)
     maker = load_generator(generator, **dict(settings or {}))
     if not callable(annotator):
         raise InputError(f"annotator: expected a function, not {type(annotator).__name__}")
-    if left_out_by(annotator) == "not rated":
+    if getattr(annotator, "left_out", "zero") == "not rated":
         raise InputError(
             "annotator: it is told that labels which it leaves out are not rated, and they would "
             "count as 0; expected one with left_out='zero'"
         )
-    named = {"name": _name_of(annotator), "version": str(getattr(annotator, "version", ""))}
-    anew = _FAILURES | set(again_outcomes(again))
-    with _Folder(Path(path), given, named) as folder:
-        return _Loop(folder, maker, annotator, anew, progress).run()
-
-
-def _name_of(annotator: Annotator) -> str:
+    anew = _FAILURES | again_outcomes(again)
     own = getattr(annotator, "name", None) or getattr(annotator, "__name__", None)
-    return str(own or type(annotator).__name__)
+    by = {
+        "annotator": str(own or type(annotator).__name__),
+        "version": str(getattr(annotator, "version", "")),
+    }
+    folder = Path(path)
+    # A run that was killed at once left nothing but the lock.
+    there = {one.name for one in folder.iterdir()} if folder.is_dir() else set()
+    if _LEDGER not in there and there - {f".{_LEDGER}.lock"}:
+        raise InputError(
+            f"{folder} holds other files; expected a new folder, an empty one, or that of an "
+            "earlier run"
+        )
+    with LineFile(folder / _LEDGER, "affectlab/hinted/1", _NAMES) as ledger:
+        return _Loop(told, sentences, folder, ledger, maker, annotator, by, anew, progress).run()
 
 
-class _Folder:
-    """What a loop keeps beside its pictures: the plan, the prompts of each round, and answers.
-
-    Prompts are written before their pictures are made, a question before the annotator has it, and
-    an answer as soon as it is there, so that a run that is killed at any moment goes on. Nobody
-    else writes there meanwhile.
-    """
-
-    def __init__(self, folder: Path, plan: HintedPlan, annotator: Mapping[str, str]) -> None:
-        self.folder, self.plan, self.annotator = folder, plan, dict(annotator)
-        self.pictures, self.prompted = folder / "pictures", folder / "prompts"
-        self.state = folder / "state.json"
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder} is a file; expected a folder for the run")
-        # A run that was killed at once left its ledger, or the beginning of its state.
-        left = (_LEDGER, f".{_LEDGER}.lock", f".{self.state.name}.part", self.prompted.name)
-        held = [] if self.state.exists() or not folder.is_dir() else list(folder.iterdir())
-        if any(one.name not in left for one in held):
-            raise InputError(
-                f"{folder} holds other files; expected a new folder, an empty one, or that of an "
-                "earlier run"
-            )
-        self.ledger = LineFile(folder / _LEDGER, "affectlab/hinted-ledger/1", _QUESTION)
-        try:
-            self.prompted.mkdir(exist_ok=True)
-            self._check()
-        except BaseException:
-            self.ledger.close()
-            raise
-        self.n_broken = self.ledger.n_broken
-        self.kept: dict[tuple[str, str], Answered] = {}
-        """Last answer of earlier runs, by role and stimulus."""
-        known, scale = plan.known(), Scale.parse(plan.scale)
-        for line in self.ledger.lines():
-            try:
-                answer = Answered(**line)
-                key = (answer.role, answer.stimulus)
-                usable = checked(answer.values, known, scale, None)[0] == "ok"
-                if not (usable and answer.outcome in OUTCOMES and isinstance(answer.round, int)):
-                    raise ValueError(answer)
-                self.kept[key] = answer
-            except (TypeError, ValueError):
-                # Somebody has edited it; what it held is asked about again.
-                self.n_broken += 1
-
-    def __enter__(self) -> _Folder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ledger.close()
-
-    def _check(self) -> None:
-        """Begin, or find that an earlier run did the same with the folder."""
-        if not self.state.exists():
-            self.say(round=0, step="begun", stopped="")
-            return
-        told = read_json(self.state)
-        if not isinstance(told, dict) or told.get("schema") != _SCHEMA:
-            raise InputError(f"{self.state}: expected the schema {_SCHEMA}")
-        was = told.get("plan", {})
-        names = [
-            name
-            for name, value in self.plan.model_dump(mode="json").items()
-            if was.get(name) != value and name not in LATER
-        ]
-        if names or told.get("fingerprint") != self.plan.fingerprint:
-            raise InputError(
-                f"{self.folder} was begun with another plan ({', '.join(names)}); expected the "
-                "plan of the earlier run, in which how far to go may change, or a new folder"
-            )
-        for name, before in told.get("annotator", {}).items():
-            if self.annotator.get(name) != before:
-                raise InputError(
-                    f"{self.folder} was begun with an annotator whose {name} is {before!r}, not "
-                    f"{self.annotator.get(name)!r}; expected the same one, or a new folder"
-                )
-
-    def say(self, *, round: int, step: str, stopped: str) -> None:
-        """Write down where the run is, for people and for the check of the next run."""
-        told = {
-            "schema": _SCHEMA,
-            "affectlab": __version__,
-            "fingerprint": self.plan.fingerprint,
-            "plan": self.plan.model_dump(mode="json"),
-            "annotator": self.annotator,
-            "round": round,
-            "step": step,
-            "stopped": stopped,
-        }
-        part = self.state.with_name(f".{self.state.name}.part")
-        write_json(part, told)
-        part.replace(self.state)
-
-    def prompts(self, round: int) -> pl.DataFrame | None:
-        """Read the prompts of a round, with their decoys; None where there are none yet."""
-        place = self._of_round(round)
-        if not place.exists():
-            return None
-        return read_prompts(place).with_columns(pl.col("decoy").cast(pl.String).fill_null(""))
-
-    def keep_prompts(self, round: int, table: pl.DataFrame) -> None:
-        """Write the prompts of a round, whole or not at all."""
-        place = self._of_round(round)
-        part = place.with_name(f".{place.name}.part")
-        write_data_csv(table, part)
-        part.replace(place)
-
-    def _of_round(self, round: int) -> Path:
-        return self.prompted / f"round-{round:03d}.csv"
-
-    def prompts_until(self, round: int) -> list[pl.DataFrame]:
-        """Read the prompts of rounds up to one, each with its number."""
-        found = ((one, self.prompts(one)) for one in range(round + 1))
-        return [t.with_columns(round=pl.lit(n, pl.Int64)) for n, t in found if t is not None]
-
-
-_SCHEMA = "affectlab/hinted/1"
-_LEDGER = "ledger.jsonl"
-_QUESTION = ("role", "stimulus", "sha256", "hint")
-"""What names a question in the ledger."""
-_ODDS = 1e-6
-"""Chance of as many answers in a row without use, at the share that a plan wants, after which it is
-no chance."""
-
-
-def most_in_a_row(share: float) -> float:
-    """Give the answers in a row without use after which a run stops.
-
-    Parameters
-    ----------
-    share
-        Share of answers that must be usable, in [0, 1].
-
-    Examples
-    --------
-    >>> most_in_a_row(0.5), most_in_a_row(0)
-    (20, inf)
-    """
-    if share == 0:
-        return math.inf
-    return 1 if share == 1 else math.ceil(math.log(_ODDS) / math.log1p(-share))
-
-
+@dataclass
 class _Loop:
-    """One run of the loop in its folder."""
+    """One run of the loop in its folder.
 
-    def __init__(
-        self,
-        folder: _Folder,
-        maker: ImageGenerator,
-        annotator: Annotator,
-        again: Collection[str],
-        progress: Progress | None,
-    ) -> None:
-        self.again = again
-        self.folder, self.plan, self.maker = folder, folder.plan, maker
-        self.annotator, self.progress = annotator, progress
-        self.where = f"annotator {folder.annotator['name']!r}"
-        self.answers: dict[tuple[str, str], Answered] = {}
-        """By role and stimulus."""
-        self.in_a_row: list[Answered] = []
-        """Last answers, as far as they cannot be used."""
+    The ledger has the plan, the prompts of each round before their pictures are made, and every
+    answer, so that a run that is killed at any moment goes on.
+    """
+
+    plan: HintedPlan
+    sentences: PromptPlan
+    folder: Path
+    ledger: LineFile
+    maker: ImageGenerator
+    annotator: Annotator
+    by: Mapping[str, str]
+    again: Collection[str]
+    progress: Progress | None
+    prompts: dict[int, pl.DataFrame] = field(default_factory=dict)
+    kept: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    """Last answers of earlier runs."""
+    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    """Those of them, and of this run, that the rounds so far asked for."""
+    files: dict[str, ImageFile] = field(default_factory=dict)
+    n_broken: int = 0
 
     def run(self) -> HintedRun:
         """Go through the rounds until there is a reason to stop, and write what came of it."""
-        history: list[pl.DataFrame] = []
+        self._read()
+        rounds: list[pl.DataFrame] = []
         try:
-            round, stopped = self._rounds(history)
+            stopped = self._rounds(rounds)
         except InputError as problem:
             if self.answers:
                 # What there is can be looked at, although the run did not come to its end.
-                round = max(one.round for one in self.answers.values())
-                history[round:] = [coverage_table(self._tally(round), round)]
-                self._write(history, round, "stopped", str(problem))
+                self._result([*rounds, self._coverage(len(rounds))], str(problem))
             raise
-        return self._write(history, round, "done", stopped)
+        return self._result(rounds, stopped)
 
-    def _rounds(self, history: list[pl.DataFrame]) -> tuple[int, str]:
-        """Go through the rounds; gives the last one, and why it was the last."""
-        round = 0
-        self._first_round()
+    def _read(self) -> None:
+        """Read what earlier runs left, and refuse to go on with another plan or annotator."""
+        done = self.plan.model_dump(mode="json", exclude=set(LATER)) | dict(self.by)
+        begun, labels = None, set(self.plan.known.labels)
+        self.n_broken = self.ledger.n_broken
+        for line in self.ledger.lines():
+            try:
+                if "begun" in line:
+                    begun = dict(line["begun"])
+                elif "prompts" in line:
+                    self._take(**line)
+                else:
+                    answer = Answer(**line)
+                    if answer.outcome not in OUTCOMES or not labels.issuperset(answer.values):
+                        raise ValueError(line)
+                    self.kept[answer.key] = answer
+            except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError):
+                # Somebody has edited it; what it held is done again.
+                self.n_broken += 1
+        if begun is None:
+            self.ledger.add({"begun": done})
+        elif begun != done:
+            other = joined([name for name in done if begun.get(name) != done[name]])
+            raise InputError(
+                f"{self.folder} was begun with another plan or annotator ({other}); expected those "
+                "of the earlier run, of which how far to go may change, or a new folder"
+            )
+
+    def _take(self, round: int, prompts: Sequence[Mapping[str, Any]]) -> None:
+        table = pl.DataFrame(prompts, schema_overrides=_PEOPLE, infer_schema_length=None)
+        self.prompts[int(round)] = table.select(pl.exclude("decoy"), "decoy")
+
+    def _rounds(self, rounds: list[pl.DataFrame]) -> str:
+        """Go through the rounds; gives why the last one was the last."""
+        given = [] if self.plan.images is None else list(find_images(self.plan.images))
+        self.files = {file.stimulus: file for file in given}
+        asked = [Answer(file.stimulus, file.sha256, "", "", 0) for file in given]
+        wanted = self.plan.wanted()
+        equal = largest_remainder(np.ones(len(wanted)), self.plan.initial).tolist()
+        orders = dict(zip(wanted, equal, strict=True))
         while True:
-            tally = self._tally(round)
-            history.append(coverage_table(tally, round))
+            round = len(rounds)
+            if any(orders.values()) and round not in self.prompts:
+                rows = self._new_prompts(round, orders)
+                self.ledger.add({"round": round, "prompts": rows})
+                self._take(round, rows)
+            self._ask(round, asked + self._pictures(round))
+            asked = []
+            rounds.append(self._coverage(round))
+            orders = self._orders(rounds[-1])
+            stopped = self._reason(rounds[-1], round)
             # A round that an earlier run began is finished, whatever the plan says now.
-            begun = self.folder.prompts(round + 1) is not None
-            stopped = "" if begun else self._reason(tally, round)
-            if stopped:
-                return round, stopped
-            round += 1
-            self._hinted_round(round, tally)
+            if stopped and round + 1 not in self.prompts:
+                return stopped
 
-    def _write(self, history: list[pl.DataFrame], round: int, step: str, stopped: str) -> HintedRun:
-        run = HintedRun(
-            self.folder.folder,
-            self.plan,
-            self.folder.annotator["name"],
-            self.folder.annotator["version"],
-            dict(self.answers),
-            pl.concat(history),
-            stopped,
-            self._tally(round).n_made,
-            self.folder.n_broken,
-            tuple(str(one.get("stimulus")) for one in self.folder.ledger.in_flight),
-        )
-        write_results(run)
-        self.folder.say(round=round, step=step, stopped=stopped)
+    def _coverage(self, round: int) -> pl.DataFrame:
+        tables = [table for n, table in self.prompts.items() if n <= round]
+        made = Counter(label for table in tables for label in table["label"])
+        return coverage_table(self.plan, round, self.answers.values(), made)
+
+    def _result(self, rounds: Sequence[pl.DataFrame], stopped: str) -> HintedRun:
+        waiting = [str(one["stimulus"]) for one in self.ledger.in_flight]
+        about = {"stopped": stopped, "in_flight": waiting, "n_broken": self.n_broken}
+        run = hinted_run(self.plan, self.answers.values(), rounds, self.by, about)
+        run.write(self.folder)
+        run.ratings.write(self.folder / "ratings.parquet")
         return run
 
-    def _tally(self, round: int) -> Tally:
-        """Count what was there after a round."""
-        return Tally.of(self.plan, self.answers.values(), self.folder.prompts_until(round))
+    def _orders(self, coverage: pl.DataFrame) -> dict[str, int]:
+        """Give how many pictures each label needs, as hints were followed so far."""
+        orders = {}
+        for row in coverage.filter(status="lacking").iter_rows(named=True):
+            share = (row["n_hinted"] + _PRIOR * _EXPECTED) / (row["asked"] + _PRIOR)
+            lacking = math.ceil((row["target"] - row["n"]) / share)
+            orders[row["label"]] = min(self.plan.per_round, lacking)
+        if orders and self.plan.budget is not None:
+            left = max(0, self.plan.budget - int(coverage["made"].sum()))
+            total = min(left, sum(orders.values()))
+            shares = largest_remainder(list(orders.values()), total).tolist()
+            orders = dict(zip(orders, shares, strict=True))
+        return orders
 
-    def _reason(self, tally: Tally, round: int) -> str:
-        """Say why the loop ends here; ``""`` where it goes on."""
-        if not any(tally.lacking(label) for label in tally.wanted):
-            return "every label has its target"
-        if not tally.orders():
-            given_up = len(tally.given_up())
-            others = ", all others have their target" if given_up < len(tally.wanted) else ""
-            return f"hints bring too little: {plural(given_up, 'label')} given up{others}"
+    def _reason(self, coverage: pl.DataFrame, round: int) -> str:
+        """Say why the loop ends after a round; ``""`` where it goes on."""
+        counts, budget = Counter(coverage["status"]), self.plan.budget
+        if counts["met"] == coverage.height:
+            return wording.EVERY_LABEL
+        if not counts["lacking"]:
+            return wording.too_little(counts["given up"], coverage.height)
         if round >= self.plan.rounds:
-            return f"all {plural(self.plan.rounds, 'round')} of the plan are over"
-        if self.plan.budget is not None and tally.n_made >= self.plan.budget:
-            return f"all {plural(self.plan.budget, 'picture')} of the plan are made"
+            return wording.all_done(self.plan.rounds, "round")
+        if budget is not None and coverage["made"].sum() >= budget:
+            return wording.all_done(budget, "picture")
         return ""
 
-    def _first_round(self) -> None:
-        files = [] if self.plan.images is None else list(find_images(self.plan.images))
-        asked = [Question(MAIN, file, file.sha256, "", "") for file in files]
-        if self.plan.initial:
-            prompts = self.folder.prompts(0)
-            if prompts is None:
-                prompts = first_prompts(self.plan, [file.stimulus for file in files])
-                self.folder.keep_prompts(0, prompts)
-            asked += [one._replace(hint="") for one in self._pictures(0, prompts)]
-        self._ask(0, asked)
+    def _new_prompts(self, round: int, orders: Mapping[str, int]) -> list[dict[str, Any]]:
+        """Make the prompts of a round.
 
-    def _hinted_round(self, round: int, tally: Tally) -> None:
-        prompts = self.folder.prompts(round)
-        if prompts is None:
-            taken = [stimulus for _, stimulus in self.answers]
-            before = self.folder.prompts_until(round - 1)
-            prompts = round_prompts(self.plan, tally, round, before, taken)
-            self.folder.keep_prompts(round, prompts)
-        made = self._pictures(round, prompts)
-        self._ask(round, made)
-        decoys = dict(prompts.filter(pl.col("decoy") != "").select("stimulus", "decoy").iter_rows())
-        wrong = [
-            one._replace(role=DECOY, hint=decoys[one.file.stimulus])
-            for one in made
-            if one.file.stimulus in decoys
-        ]
-        self._ask(round, wrong)
+        Within a label, people of whom its earlier prompts had too few are asked for; see
+        :func:`affectlab.stimuli.fill_prompts`.
+        """
+        known = self.plan.known
+        before = [table.select(list(_PEOPLE)) for table in self.prompts.values()]
+        there = pl.concat([pl.DataFrame(schema=_PEOPLE), *before])
+        rows: list[dict[str, Any]] = []
+        for label, n in orders.items():
+            if not n:
+                continue
+            drawn = np.random.SeedSequence([self.plan.seed, round, known.index(label)])
+            new = fill_prompts(
+                there,
+                there.filter(label=label).height + n,
+                labels=[label],
+                taxonomy=known,
+                plan=self.sentences,
+                taken=self.files,
+                seed=int(drawn.generate_state(1)[0]),
+            ).to_frame()
+            rows += new.to_dicts()
+            there = pl.concat([there, new.select(list(_PEOPLE))])
+        # Who is asked about again, and a wrong label for each; nobody without hints.
+        rng = np.random.default_rng([self.plan.seed, round, len(known)])
+        n = math.floor(self.plan.decoys * len(rows) + rng.random()) if round else 0
+        chosen = set(rng.permutation(len(rows))[:n].tolist())
+        for place, row in enumerate(rows):
+            others = [label for label in known.labels if label != row["label"]]
+            row["decoy"] = str(rng.choice(others)) if place in chosen and others else ""
+        return rows
 
-    def _pictures(self, round: int, prompts: pl.DataFrame) -> list[Question]:
+    def _pictures(self, round: int) -> list[Answer]:
         """Make the pictures of a round; prompts of which none can be made are passed over."""
-        self.folder.say(round=round, step="pictures", stopped="")
+        if round not in self.prompts:
+            return []
+        prompts, place = self.prompts[round], self.folder / "pictures"
         made = generate_images(
             prompts.drop("decoy"),
-            self.folder.pictures,
+            place,
             generator=self.maker,
             changed="keep",
             progress=self.progress,
         )
-        rows = prompts.select("stimulus", "label").join(
-            made.images.select("stimulus", "file", "sha256"),
-            on="stimulus",
-            how="inner",
-            maintain_order="left",
+        images = made.images.select("stimulus", "file", "sha256")
+        rows = prompts.select("stimulus", "label", "decoy").join(
+            images, on="stimulus", how="inner", maintain_order="left"
         )
-        return [
-            Question(MAIN, ImageFile(name, self.folder.pictures / file), sha256, label, label)
-            for name, label, file, sha256 in rows.iter_rows()
-        ]
+        usual, wrong = [], []
+        for stimulus, label, decoy, file, sha256 in rows.iter_rows():
+            self.files[stimulus] = ImageFile(stimulus, place / file)
+            usual.append(Answer(stimulus, sha256, label if round else "", label, round))
+            if decoy:
+                wrong.append(replace(usual[-1], hint=decoy))
+        return usual + wrong
 
-    def _ask(self, round: int, asked: Sequence[Question]) -> None:
+    def _ask(self, round: int, asked: Sequence[Answer]) -> None:
         """Ask about the pictures of a round that were not answered about yet."""
-        self.folder.say(round=round, step="answers", stopped="")
         todo = []
         for one in asked:
-            held = self.folder.kept.get((one.role, one.file.stimulus))
-            if (
-                held is None
-                or (held.sha256, held.hint) != (one.sha256, one.hint)
-                or held.outcome in self.again
-            ):
+            held = self.kept.get(one.key)
+            if held is None or held.sha256 != one.sha256 or held.outcome in self.again:
                 todo.append(one)
             else:
-                self.answers[held.role, held.stimulus] = held
-        ledger = self.folder.ledger
-        for start in range(0, len(todo), self.plan.batch):
-            batch = todo[start : start + self.plan.batch]
-            named = [one.named() for one in batch]
-            ledger.ask(*named)
-            unsent = partial(ledger.withdraw, *named)
-            answers = ask(self.annotator, self.plan, self.where, round, batch, unsent)
-            ledger.add(*map(asdict, answers))
-            for answer in answers:
-                self.answers[answer.role, answer.stimulus] = answer
-                if OUTCOMES[answer.outcome].usable:
-                    self.in_a_row.clear()
-                else:
-                    self.in_a_row.append(answer)
-            self._check_in_a_row(len(batch))
+                self.answers[one.key] = held
+        size, least = self.plan.batch, self.plan.usable
+        row: list[Answer] = []
+        """Last answers, as far as they cannot be used."""
+        for start in range(0, len(todo), size):
+            for answer in self._answers(todo[start : start + size]):
+                self.answers[answer.key] = answer
+                row = [] if OUTCOMES[answer.outcome].usable else [*row, answer]
+            if (1 - least) ** len(row) <= _ODDS:
+                raise self._useless(f"{plural(len(row), 'answer')} in a row", row)
             if self.progress is not None:
-                self.progress(f"answers of round {round}", start + len(batch), len(todo))
-        came = [self.answers[one.role, one.file.stimulus] for one in asked if one.role == MAIN]
+                self.progress(f"answers of round {round}", start + size, len(todo))
+        came = [self.answers[one.key] for one in asked]
         bad = [one for one in came if not OUTCOMES[one.outcome].usable]
-        if len(came) - len(bad) < self.plan.usable * len(came):
+        if len(came) - len(bad) < least * len(came):
+            of = f"{plural(len(bad), 'answer')} of the {len(came):,} in round {round}"
+            raise self._useless(of, bad)
+
+    def _answers(self, batch: Sequence[Answer]) -> list[Answer]:
+        """Ask about some pictures, and keep what came."""
+        named = [{name: getattr(one, name) for name in _NAMES} for one in batch]
+        where = f"annotator {self.by['annotator']!r}"
+        self.ledger.ask(*named)
+        try:
+            files = [self.files[one.stimulus] for one in batch]
+            given = list(self.annotator(files, [one.hint for one in batch]))
+        except InputError:
+            # It says itself why it does not answer; of all else nobody knows whether it was sent.
+            self.ledger.withdraw(*named)
+            raise
+        # An annotator is anybody's code.
+        except Exception as error:
             raise InputError(
-                f"{self.where}: {plural(len(bad), 'answer')} of the {len(came):,} in round {round} "
-                f"cannot be used ({_counted(bad)}), and at least {percent(self.plan.usable)} must "
-                f"be (usable); {_what_to_do(bad)}"
-            )
-
-    def _check_in_a_row(self, batch: int) -> None:
-        """Stop where nobody was reached by a whole batch, or too many answers cannot be used."""
-        last = self.in_a_row
-        # A few pictures that never get through must not hold up the others.
-        whole = 1 < batch == self.plan.batch <= len(last)
-        nobody = whole and all(one.outcome in _FAILURES for one in last[-batch:])
-        if nobody or len(last) >= most_in_a_row(self.plan.usable):
+                f"{where} failed on {len(batch)} pictures, {batch[0].stimulus!r} first "
+                f"({type(error).__name__}: {shown(error, 200)}); what was answered before is kept, "
+                "and another run goes on"
+            ) from error
+        if len(given) != len(batch):
             raise InputError(
-                f"{self.where} gave {plural(len(last), 'answer')} in a row that cannot be used "
-                f"({_counted(last)}); {_what_to_do(last)}"
+                f"{where} gave {len(given)} answers about {len(batch)} pictures; expected one each"
             )
+        answers = []
+        for one, said in zip(batch, given, strict=True):
+            outcome, values, problem = checked(said, self.plan)
+            answers.append(replace(one, outcome=outcome, values=values, problem=problem))
+        self.ledger.add(*map(asdict, answers))
+        return answers
+
+    def _useless(self, how_many: str, bad: Sequence[Answer]) -> InputError:
+        """Say that answers cannot be used, and what to do."""
+        counts = Counter(one.outcome for one in bad)
+        kinds = ", ".join(f"{n:,} {outcome}" for outcome, n in counts.most_common())
+        problems = [f"the last one because: {one.problem}; " for one in bad if one.problem]
+        ways = " ".join(f"--config again={kind}" for kind in sorted(set(counts) - _FAILURES))
+        then = f"{ways} (again=) asks" if ways else "another run asks"
+        return InputError(
+            f"annotator {self.by['annotator']!r} gave {how_many} that cannot be used ({kinds}), "
+            f"and at least {percent(self.plan.usable)} must be (usable); {''.join(problems[-1:])}"
+            f"what was answered is kept, and {then} about such pictures again"
+        )
 
 
-_FAILURES = frozenset({"transport", "rejected"})
-"""Outcomes that are no answers: nobody has looked at the picture."""
+def checked(given: Any, plan: HintedPlan) -> tuple[str, dict[str, float], str]:
+    """Check what was given for a picture: its outcome, values by label, and what is wrong.
 
-
-def _counted(answers: Iterable[Answered]) -> str:
-    counts = Counter(one.outcome for one in answers)
-    return ", ".join(f"{n:,} {outcome}" for outcome, n in counts.most_common())
-
-
-def _what_to_do(answers: Sequence[Answered]) -> str:
-    kinds = sorted({one.outcome for one in answers} - _FAILURES)
-    problems = [one.problem for one in answers if one.problem]
-    said = f"the last one because: {problems[-1]}; " if problems else ""
-    if not kinds:
-        return said + "another run goes on, and asks about these pictures again"
-    ways = " ".join(f"--config again={kind}" for kind in kinds)
-    return f"{said}what was answered is kept, and {ways} (again=) asks about such pictures again"
+    Examples
+    --------
+    >>> plan = HintedPlan(initial=1, at_most=1)
+    >>> checked({"awe": 4}, plan)
+    ('ok', {'Awe': 4.0}, '')
+    >>> checked({"Awe": 4, "Fear": 2}, plan)[2]
+    '2 labels above 0; expected at most 1'
+    """
+    if isinstance(given, str) and given != "ok":
+        check_choice("outcome", given, OUTCOMES, "annotator")
+        return given, {}, ""
+    if not isinstance(given, Mapping):
+        return "unparseable", {}, f"gave {shown(given, 40)!r}; expected values of labels"
+    known, scale = plan.known, Scale.parse(plan.scale)
+    try:
+        values = {known.name_of(str(name)): float(value) for name, value in given.items()}
+    except (TypeError, ValueError) as error:
+        return "schema_invalid", {}, shown(error, 200)
+    if len(values) < len(given) or not scale.contains(list(values.values())).all():
+        return "schema_invalid", {}, f"{shown(given, 200)}: expected each label once, on {scale}"
+    above = sum(value > plan.lowest for value in values.values())
+    if plan.at_most and above > plan.at_most:
+        said = f"{above} labels above {plan.lowest:g}; expected at most {plan.at_most}"
+        return "rule_violation", {}, said
+    return "ok", values, ""

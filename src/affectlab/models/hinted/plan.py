@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from affectlab.core.errors import InputError
-from affectlab.core.files.toml import read_toml
+from affectlab.core.files.toml import problem_of, read_toml
 from affectlab.ratings import Scale
-from affectlab.stimuli import load_prompt_plan
-from affectlab.stimuli.prompts import PromptPlan
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = ["LATER", "HintedPlan", "load_hinted_plan"]
 
-LATER = frozenset(
-    {"target", "rounds", "budget", "floor", "patience", "per_round", "batch", "usable"}
-)
+LATER = frozenset({"target", "rounds", "budget", "floor", "per_round", "batch", "usable"})
 """What may change between runs in one folder: it decides how far to go, not what was done."""
 _Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _numbers(given: str) -> str:
+    scale = Scale.parse(given)
+    if not scale.numeric or scale.low is None or scale.high is None or scale.low < 0:
+        raise ValueError("expected two bounds, of which the lower says 'not at all'")
+    return given
 
 
 class HintedPlan(BaseModel):
@@ -38,8 +33,8 @@ class HintedPlan(BaseModel):
     Examples
     --------
     >>> plan = HintedPlan(target=50, initial=200)
-    >>> plan.at_most, plan.scale, plan.expected
-    (5, '0-7', 0.5)
+    >>> plan.at_most, plan.scale, plan.rounds
+    (5, '0-7', 20)
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -50,9 +45,9 @@ class HintedPlan(BaseModel):
     """Labels of it to look at; none named: all."""
     target: Annotated[int, Field(ge=1)] = 5000
     """Ratings above the lowest value that each label is to get (the paper: about 5,000)."""
-    at_most: Annotated[int, Field(ge=1)] | None = 5
-    """Labels that an answer may give more than the lowest value; absent with 0 in a file."""
-    scale: str = "0-7"
+    at_most: Annotated[int, Field(ge=0)] = 5
+    """Labels that an answer may give more than the lowest value; 0: as many as it likes."""
+    scale: Annotated[str, AfterValidator(_numbers)] = "0-7"
     """Scale of the answers; its lowest value says that a label does not apply."""
     images: str | None = None
     """Pictures that there are already: a folder, or a table of ``stimulus`` and ``file``. They are
@@ -68,41 +63,17 @@ class HintedPlan(BaseModel):
     """Pictures made for one label in one round at most."""
     budget: Annotated[int, Field(ge=0)] | None = None
     """Pictures made at most, over all rounds; None for no limit."""
-    expected: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Share of hints that are expected to be accepted, before a label has shown its own (the paper:
-    about one half)."""
     floor: _Share = 0.02
-    """Acceptance below which a round brings a label nothing."""
-    patience: Annotated[int, Field(ge=1)] = 3
-    """Rounds in a row below the floor after which a label is given up, as soon as the interval of
-    the share over all its rounds (95 %) ends below the floor, too."""
+    """Share of hints followed below which a label is given up: the interval of its share (95 %)
+    must end below it."""
     usable: _Share = 0.5
     """Share of the answers of a round that must be usable; with fewer, such as when a model
     declines, the run stops, since nothing is learned about labels and hints. 0: it never does."""
     prompts: str | None = None
     """File of sentences and people for the prompts; the built-in one where it is not given."""
-    words: Annotated[int, Field(ge=1)] | None = None
-    """Descriptor words drawn for a prompt; all of the label where it is not given."""
     batch: Annotated[int, Field(ge=1)] = 16
     """Pictures that the annotator is given at a time."""
     seed: Annotated[int, Field(ge=0)] = 0
-
-    @field_validator("at_most", mode="before")
-    @classmethod
-    def _no_limit(cls, given: Any) -> Any:
-        # TOML cannot say "none".
-        return None if given == 0 and not isinstance(given, bool) else given
-
-    @field_validator("scale")
-    @classmethod
-    def _numbers(cls, given: str) -> str:
-        try:
-            scale = Scale.parse(given)
-        except InputError as problem:
-            raise ValueError(str(problem)) from None
-        if not scale.numeric or scale.low is None or scale.high is None or scale.low < 0:
-            raise ValueError("expected two bounds, of which the lower says 'not at all'")
-        return given
 
     @model_validator(mode="after")
     def _has_pictures(self) -> HintedPlan:
@@ -112,82 +83,65 @@ class HintedPlan(BaseModel):
             raise ValueError(f"initial = {self.initial} is above the budget of {self.budget}")
         return self
 
-    def changed(self, **values: Any) -> HintedPlan:
-        """Give the plan with other values, checked as those of a file are; None changes nothing.
-
-        Raises
-        ------
-        InputError
-            When a value cannot be used.
-
-        Examples
-        --------
-        >>> HintedPlan(initial=5).changed(rounds=2, budget=None).rounds
-        2
-        """
-        new = {name: value for name, value in values.items() if value is not None}
-        try:
-            return HintedPlan.model_validate(self.model_dump() | new)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            said = first["msg"].removeprefix("Value error, ")
-            raise InputError(f"plan: {f'{where}: ' if where else ''}{said}") from None
-
+    @cached_property
     def known(self) -> Taxonomy:
-        """Load the taxonomy.
+        """The taxonomy.
 
         Raises
         ------
         InputError
-            When there is none, or a label is not one of its labels.
+            When there is none.
         """
-        found = load_taxonomy(self.taxonomy)
-        for label in self.labels:
-            found.name_of(label)
-        return found
+        return load_taxonomy(self.taxonomy)
 
     def wanted(self) -> tuple[str, ...]:
-        """Labels that are to be covered, in the order of the taxonomy."""
-        known = self.known()
-        named = {known.name_of(label) for label in self.labels}
-        return tuple(label for label in known.labels if not named or label in named)
+        """Labels that are to be covered, in the order of the taxonomy.
 
-    def prompt_plan(self) -> PromptPlan:
-        """Load the sentences of the prompts."""
-        return load_prompt_plan(self.prompts)
+        Raises
+        ------
+        InputError
+            When one is not known.
+        """
+        named = {self.known.name_of(label) for label in self.labels}
+        return tuple(label for label in self.known.labels if not named or label in named)
 
-    @property
-    def fingerprint(self) -> str:
-        """Changes with what earlier rounds would have done otherwise."""
-        held = self.model_dump(mode="json", exclude=set(LATER))
-        return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+    @cached_property
+    def lowest(self) -> float:
+        """Value that says that a label does not apply."""
+        return Scale.parse(self.scale).low or 0.0
 
 
-def load_hinted_plan(path: str | Path) -> HintedPlan:
+def load_hinted_plan(path: str | Path, **changes: Any) -> HintedPlan:
     """Read a plan; files that it names are looked for beside it.
+
+    Parameters
+    ----------
+    path
+        A TOML file.
+    changes
+        Values that take the place of those of the file; None changes nothing.
 
     Raises
     ------
     InputError
-        When the file cannot be used; the sentence names the key and what was expected.
+        When file or values cannot be used; the sentence names the key and what was expected.
 
     Examples
     --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "plan.toml"
     >>> _ = file.write_text('target = 20\\ninitial = 100\\n')
-    >>> load_hinted_plan(file).target
-    20
+    >>> load_hinted_plan(file, rounds=3).rounds
+    3
     """
-    place = Path(path)
-    plan = read_toml(place, HintedPlan)
-    home = place.resolve().parent
-    beside = {
-        name: str(home / given)
-        for name in ("images", "prompts")
-        if (given := getattr(plan, name)) is not None
-    }
+    plan = read_toml(path, HintedPlan)
+    home = Path(path).resolve().parent
+    named = {name: getattr(plan, name) for name in ("images", "prompts")}
     if plan.taxonomy.endswith(".toml"):
-        beside["taxonomy"] = str(home / plan.taxonomy)
-    return plan.model_copy(update=beside)
+        named["taxonomy"] = plan.taxonomy
+    beside = {name: str(home / file) for name, file in named.items() if file is not None}
+    new = {name: value for name, value in changes.items() if value is not None}
+    try:
+        return HintedPlan.model_validate(plan.model_dump() | beside | new)
+    except ValidationError as error:
+        raise InputError(f"plan: {problem_of(error, HintedPlan)}") from None

@@ -1,210 +1,235 @@
-"""What a hinted annotation loop gives."""
+"""What a hinted annotation loop gives: ratings, coverage, and how often hints were followed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pydantic
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.files.csv import write_data_csv
-from affectlab.core.words import percent, plural
-from affectlab.models.ask import in_flight_sentence
-from affectlab.models.hinted.annotator import DECOY, MAIN, Answered
-from affectlab.models.hinted.coverage import acceptance_table, lowest
+from affectlab.core.inference import wilson_interval
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Key, Share, Table, Text
+from affectlab.evaluation import control_checks
+from affectlab.models.hinted import wording
 from affectlab.models.hinted.plan import HintedPlan
 from affectlab.ratings import Ratings
 
-__all__ = ["HintedRun", "ratings_of", "write_results"]
+__all__ = ["Answer", "HintedRun", "coverage_table", "hinted_run"]
 
-RATINGS, COVERAGE, ACCEPTANCE = "ratings.parquet", "coverage.csv", "acceptance.csv"
+_COVERAGE = (
+    Key("label"),
+    Count("n", "ratings"),
+    Count("n_hinted", "from hints"),
+    Count("target", spare=True),
+    Count("made"),
+    Share("acceptance", "hints followed"),
+    Column("acceptance", "interval", "share_interval", decimals=0),
+    Text("status"),
+)
 
 
-@dataclass(frozen=True, eq=False)
-class HintedRun:
-    """What a loop has annotated so far; made by :func:`annotate_until`."""
+@pydantic.dataclasses.dataclass(frozen=True, config=pydantic.ConfigDict(extra="forbid"))
+class Answer:
+    """A question about a picture, and the answer to it, checked; a line of the ledger."""
 
-    folder: Path
-    """``state.json``, ``prompts/``, ``pictures/``, ``ledger.jsonl``, and what is read from them:
-    ``ratings.parquet``, ``coverage.csv`` and ``acceptance.csv``."""
-    plan: HintedPlan
-    rater: str
-    """Name of the annotator."""
-    version: str
-    answers: Mapping[tuple[str, str], Answered]
-    """Answer by role (``main`` or ``decoy``) and stimulus."""
-    history: pl.DataFrame
-    """A row for each round and label; see :attr:`coverage` for the columns."""
-    stopped: str
-    """Why the loop ended."""
-    n_made: int
-    """Pictures that were asked of the generator, in all rounds."""
-    n_broken: int = 0
-    """Lines of the ledger that could not be read, as a run that was killed may leave one; what they
-    held was asked about again."""
-    in_flight: tuple[str, ...] = ()
-    """Stimuli that the annotator was asked about when an earlier run ended, before it answered."""
-
-    @property
-    def hints_followed(self) -> tuple[str, ...]:
-        """How often the annotator followed hints, right ones and wrong ones, in words."""
-        said = []
-        words = {"hinted": "hints followed", "decoy": "wrong hints followed"}
-        for quantity, text in words.items():
-            found = self.acceptance["all", quantity]
-            if found.ok:
-                said.append(
-                    f"{text}: {percent(found.value)} of {plural(found.n_items, 'picture')} "
-                    f"({percent(found.low)} to {percent(found.high)})"
-                )
-        unprompted = self.acceptance["all", "unprompted"]
-        if unprompted.ok:
-            said.append(f"the same labels without the wrong hint: {percent(unprompted.value)}")
-        return tuple(said)
+    stimulus: str
+    sha256: str
+    """Hash of the picture that it is about."""
+    hint: str
+    """Label that was hinted at, ``""`` for none."""
+    target: str
+    """Label that the picture was made for, ``""`` where it was made for none."""
+    round: int
+    outcome: str = ""
+    """A key of ``OUTCOMES``; ``""``: not asked yet."""
+    values: dict[str, float] = field(default_factory=dict)
+    """What was given to labels, in the spelling of the taxonomy."""
+    problem: str = ""
 
     @property
-    def n_rounds(self) -> int:
-        """Rounds of hints."""
-        return int(self.history["round"].to_numpy().max(initial=0))
+    def key(self) -> tuple[str, str]:
+        """What a round asks once."""
+        return self.stimulus, self.hint
 
     @property
-    def coverage(self) -> pl.DataFrame:
-        """A row for each label after the last round.
+    def decoy(self) -> bool:
+        """Whether the hint is a wrong one."""
+        return self.hint not in ("", self.target)
 
-        Columns: ``round``, ``label``, ``n`` (ratings above the lowest value), ``n_hinted`` (those
-        that a hint named), ``target``, ``lacking``, ``made``, ``asked``, ``accepted``,
-        ``acceptance`` and ``status`` (``met``, ``lacking`` or ``given up``).
-        """
-        return self.history.filter(pl.col("round") == self.n_rounds)
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class HintedRun(Result):
+    """What a loop has annotated so far; made by :func:`annotate_until`.
+
+    Tables: ``coverage``, a row for each label after the last round, with the share of hints that
+    were followed; ``rounds``, the same after each round; and, where wrong hints were given, those
+    of :func:`~affectlab.evaluation.control_checks` about them. Settings have the plan, ``stopped``
+    (why the loop ended), ``n_rounds``, ``n_made`` (pictures asked of the generator), ``given_up``
+    (labels for which hints bring too little) and ``in_flight`` (stimuli that the annotator was
+    asked about when an earlier run ended, before it answered).
+    """
+
+    ratings: Ratings
+    """All answers, a row for each picture and label.
+
+    Labels that an answer left out have the lowest value. Columns beside: ``hinted``, ``hint``,
+    ``target`` (label that the picture was made for) and ``round``. Answers to wrong hints belong to
+    a rater of their own with the attributes ``control`` (``decoy_hint``) and ``of``, as
+    :func:`affectlab.evaluation.control_checks` reads them.
+    """
 
     @property
-    def given_up(self) -> tuple[str, ...]:
-        """Labels for which hints brought too little."""
-        return tuple(self.coverage.filter(pl.col("status") == "given up")["label"])
+    def stopped(self) -> str:
+        """Why the loop ended."""
+        return str(self.settings["stopped"])
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """What a reader should know: what was asked about again, and what was given up."""
-        told = []
-        if self.n_broken:
-            told.append(
-                f"{plural(self.n_broken, 'line')} of the ledger could not be read; what they held "
-                "was asked about again"
-            )
-        if self.in_flight:
-            told.append(
-                f"{in_flight_sentence(self.in_flight, 'picture')}; the annotator was asked about "
-                "them again"
-            )
-        if self.given_up:
-            told.append(f"given up, since hints were rarely followed: {', '.join(self.given_up)}")
-        return tuple(told)
+    def hints(self) -> Estimates:
+        """Wrong hints; see :attr:`affectlab.evaluation.ControlChecks.hints`."""
+        return Estimates((self.table("hints"),))
 
-    @cached_property
-    def acceptance(self) -> Estimates:
-        """How often hints were followed, by ``label`` (``all`` for all together) and ``quantity``.
 
-        Quantities: ``hinted``, ``decoy`` (wrong hints) and ``unprompted`` (the label of the wrong
-        hint, on the same pictures without it). Shares with Wilson intervals.
-        """
-        return acceptance_table(self.plan, self.answers)
+def coverage_table(
+    plan: HintedPlan, round: int, answers: Iterable[Answer], made: Mapping[str, int]
+) -> pl.DataFrame:
+    """Give a row for each label that is to be covered, after a round.
 
-    @cached_property
-    def ratings(self) -> Ratings:
-        """All answers, a row for each picture and label.
+    Parameters
+    ----------
+    made
+        Pictures that were asked of the generator, by label.
 
-        Labels that an answer left out have the lowest value. Columns beside: ``hinted``, ``hint``,
-        ``target`` (label that the picture was made for) and ``round``. Answers to wrong hints
-        belong to a rater of their own with the attributes ``control`` (``decoy_hint``) and ``of``,
-        as :func:`affectlab.evaluation.control_checks` reads them.
-        """
-        return ratings_of(self.plan, self.answers, self.rater, self.version)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give the result as plain data (for JSON)."""
-        return {
-            "folder": self.folder,
-            "rater": self.rater,
-            "stopped": self.stopped,
-            "n_rounds": self.n_rounds,
-            "n_made": self.n_made,
-            "n_answers": len(self.answers),
-            "given_up": list(self.given_up),
-            "coverage": self.coverage.to_dicts(),
-            "acceptance": self.acceptance.to_frame().to_dicts(),
-        }
-
-    def __repr__(self) -> str:
-        met = self.coverage.filter(pl.col("status") == "met").height
-        return (
-            f"HintedRun({met} of {self.coverage.height} labels covered after {self.n_rounds} "
-            f"rounds, {self.n_made} pictures; {self.stopped})"
+    Returns
+    -------
+    Columns ``round``, ``label``, ``n`` (ratings above the lowest value), ``n_hinted`` (those of
+    them that followed a hint), ``target``, ``made``, ``asked`` (hinted pictures with a usable
+    answer), ``acceptance`` (share of these that followed, nan without any) with
+    ``acceptance_low`` and ``acceptance_high`` (Wilson, 95 %), and ``status``: ``met``, ``lacking``
+    or ``given up``.
+    """
+    above: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    followed: Counter[str] = Counter()
+    for answer in answers:
+        if answer.outcome == "ok" and not answer.decoy:
+            given = [label for label, value in answer.values.items() if value > plan.lowest]
+            above.update(given)
+            asked[answer.hint] += 1
+            followed[answer.hint] += answer.hint in given
+    rows = []
+    for label in plan.wanted():
+        n, k = asked[label], followed[label]
+        low, high = map(float, wilson_interval(k, n))
+        # A label that is never seen would take pictures for ever; few pictures are no evidence.
+        missing = "given up" if high < plan.floor else "lacking"
+        rows.append(
+            {
+                "round": round,
+                "label": label,
+                "n": above[label],
+                "n_hinted": k,
+                "target": plan.target,
+                "made": made.get(label, 0),
+                "asked": n,
+                "acceptance": k / n if n else np.nan,
+                "acceptance_low": low,
+                "acceptance_high": high,
+                "status": "met" if above[label] >= plan.target else missing,
+            }
         )
+    return pl.DataFrame(rows)
 
 
-def ratings_of(
-    plan: HintedPlan, answers: Mapping[tuple[str, str], Answered], rater: str, version: str
-) -> Ratings:
+def _ratings(plan: HintedPlan, answers: Collection[Answer], rater: str, version: str) -> Ratings:
     """Make ratings of answers; see :attr:`HintedRun.ratings`."""
-    labels = plan.known().labels
-    place = {label: k for k, label in enumerate(labels)}
-    rows = list(answers.values())
-    matrix = np.full((len(rows), len(labels)), np.nan)
-    low = lowest(plan)
-    for row, answer in enumerate(rows):
-        if answer.outcome == "ok":
-            matrix[row] = low
-            for label, value in answer.values.items():
-                matrix[row, place[label]] = value
-    names = {MAIN: rater, DECOY: f"{rater} (decoy hints)"}
-    each = pl.DataFrame(
+    known = plan.known
+    names = {False: rater, True: f"{rater} (decoy hints)"}
+    rows = [
         {
-            "stimulus": [answer.stimulus for answer in rows],
-            "rater": [names[answer.role] for answer in rows],
-            "outcome": [answer.outcome for answer in rows],
-            "hinted": [bool(answer.hint) for answer in rows],
-            "hint": [answer.hint or None for answer in rows],
-            "target": [answer.target or None for answer in rows],
-            "round": [answer.round for answer in rows],
-        },
-        schema_overrides={"hint": pl.String, "target": pl.String},
-    )
-    code = np.repeat(np.arange(len(rows)), len(labels))
-    frame = each[code].with_columns(
-        label=pl.Series(np.tile(np.array(labels, dtype=object), len(rows)).tolist()),
-        value=pl.Series(matrix.ravel()),
-    )
-    used = [role for role in (MAIN, DECOY) if any(answer.role == role for answer in rows)]
-    raters = pl.DataFrame(
+            "stimulus": answer.stimulus,
+            "rater": names[answer.decoy],
+            "outcome": answer.outcome,
+            "hinted": bool(answer.hint),
+            "hint": answer.hint or None,
+            "target": answer.target or None,
+            "round": answer.round,
+            "label": known.labels,
+            "value": [
+                answer.values.get(label, plan.lowest) if answer.outcome == "ok" else None
+                for label in known.labels
+            ],
+        }
+        for answer in answers
+    ]
+    schema: dict[str, Any] = {"hint": pl.String, "target": pl.String, "value": pl.List(pl.Float64)}
+    raters = [
         {
-            "rater": [names[role] for role in used],
-            "rater_kind": ["model"] * len(used),
-            "version": [version] * len(used),
-            "control": [None if role == MAIN else "decoy_hint" for role in used],
-            "of": [None if role == MAIN else rater for role in used],
-        },
-        schema_overrides={"control": pl.String, "of": pl.String},
-    )
+            "rater": names[decoy],
+            "rater_kind": "model",
+            "version": version,
+            "control": "decoy_hint" if decoy else None,
+            "of": rater if decoy else None,
+        }
+        for decoy in sorted({answer.decoy for answer in answers})
+    ]
     return Ratings(
-        frame,
+        pl.DataFrame(rows, schema_overrides=schema).explode("label", "value"),
         scale=plan.scale,
-        raters=raters,
-        taxonomy=plan.known(),
+        raters=pl.DataFrame(raters, schema_overrides={"control": pl.String, "of": pl.String}),
+        taxonomy=known,
         source="hinted annotation",
     )
 
 
-def write_results(run: HintedRun) -> None:
-    """Write the tables of a run, each whole or not at all."""
-    part = run.folder / f".part.{RATINGS}"
-    run.ratings.write(part)
-    part.replace(run.folder / RATINGS)
-    for name, table in ((COVERAGE, run.history), (ACCEPTANCE, run.acceptance.to_frame())):
-        part = run.folder / f".{name}.part"
-        write_data_csv(table, part)
-        part.replace(run.folder / name)
+def hinted_run(
+    plan: HintedPlan,
+    answers: Collection[Answer],
+    rounds: Sequence[pl.DataFrame],
+    by: Mapping[str, str],
+    about: Mapping[str, Any],
+) -> HintedRun:
+    """Make the result of a loop.
+
+    Parameters
+    ----------
+    rounds
+        Coverage after each round.
+    by
+        Name and version of the annotator.
+    about
+        Why the loop ended, and what it found of earlier runs.
+    """
+    last = rounds[-1]
+    ratings = _ratings(plan, answers, by["annotator"], by["version"])
+    given_up = last.filter(status="given up")["label"].to_list()
+    met = last.filter(status="met").height
+    n, k = int(last["asked"].sum()), int(last["n_hinted"].sum())
+    every = Table("rounds", "Coverage by round.", pl.concat(rounds), (Key("round"), *_COVERAGE))
+    tables = [Table("coverage", "Coverage of labels.", last, _COVERAGE), replace(every, limit=0)]
+    said = [wording.covered(met, last.height, len(rounds) - 1, about["stopped"])]
+    said += [wording.followed(n, k / n, *map(float, wilson_interval(k, n)))] if n else []
+    audited = [answer.stimulus for answer in answers if answer.decoy]
+    if audited:
+        checks = control_checks(ratings.select(stimuli=audited), seed=plan.seed)
+        tables += [checks.table("wrong_hints"), checks.table("hints")]
+    return HintedRun(
+        tables=tuple(tables),
+        sentences=tuple(said),
+        notes=wording.cautions(given_up, about["in_flight"], about["n_broken"]),
+        settings={
+            "plan": plan.model_dump(mode="json"),
+            **by,
+            **about,
+            "n_rounds": len(rounds) - 1,
+            "n_made": int(last["made"].sum()),
+            "n_answers": len(answers),
+            "given_up": given_up,
+        },
+        ratings=ratings,
+    )

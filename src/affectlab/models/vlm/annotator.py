@@ -58,6 +58,11 @@ class VlmAnnotator:
         """Hash of how it asks, the same for all images and hints."""
         return self.rater.design().version
 
+    @property
+    def left_out(self) -> str | None:
+        """What its prompt says that labels are which an answer leaves out."""
+        return self.rater.design().blank().left_out
+
     def __call__(
         self, images: Sequence[ImageFile], hints: Sequence[str]
     ) -> list[Mapping[str, float] | str]:
