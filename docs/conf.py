@@ -105,8 +105,16 @@ def name_the_files(_app: Any, _page: str, source: list[str]) -> None:
     source[0] = NAMED_FENCE.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
 
 
+def skip_what_is_inherited(
+    _app: Any, _what: str, _name: str, member: Any, _skip: bool, _options: Any
+) -> bool | None:
+    """Leave out what scikit-learn puts into every estimator, such as set_fit_request."""
+    return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
+
+
 def setup(app: Any) -> None:
     """Take part in reading the pages."""
     app.connect("source-read", name_the_files)
     app.connect("source-read", list_the_formats)
     app.connect("source-read", list_the_layouts)
+    app.connect("autodoc-skip-member", skip_what_is_inherited)
