@@ -124,7 +124,8 @@ def theirs(data: _Data) -> tuple[int, int]:
             max_connections=_AT_ONCE,
             max_samples=_AT_ONCE,
         )
-        assert log.results is not None
+        if log.results is None:
+            raise Mismatch(f"the Task ended as {log.status}: {log.error and log.error.message}")
         share = log.results.scores[0].metrics["accuracy"].value
         usage = log.stats.model_usage[model]
         return round(share * len(samples)), usage.total_tokens

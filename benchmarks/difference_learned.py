@@ -25,6 +25,9 @@ import polars as pl
 from numpy.typing import NDArray
 from rich.console import Console
 
+WORKLOADS = ()
+"""None with a peer: what learns is scikit-learn's."""
+
 Floats = NDArray[np.float64]
 
 _NOISE = 2.8

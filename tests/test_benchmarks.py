@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.long
+# Warnings of peers are theirs.
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("default")]
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py"))

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from tests.evaluation.test_protocols import table as asked_in_ways
 from tests.public_api.source import public_modules
 
-from affectlab import Ratings, analysis, evaluation, reliability, simulate, stimuli
+from affectlab import Ratings, analysis, evaluation, models, reliability, simulate, stimuli
 from affectlab.analysis import reactions
 from affectlab.core.errors import MissingDependencyError
 from affectlab.stimuli.taxonomy import revise_taxonomy
@@ -384,7 +384,17 @@ def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
     }
 
 
+def _crowd(ratings: Ratings) -> Any:
+    """How near models come that know who answered; features are of the names."""
+    names = ratings.stimulus_names
+    features = {name: [len(name), int(name[1:]) % 3, int(name[1:]) % 7] for name in names}
+    return models.crowd.compare_crowd_models(
+        ratings, features, n_splits=2, penalties=[1.0], shrinkages=[3.0], seed=1
+    )
+
+
 CALLS: dict[str, Callable[[Shuffle], Any]] = {
+    "compare_crowd_models": lambda s: _crowd(s(CHOICES)),
     "protocol_effects": lambda s: evaluation.protocol_effects(s(ASKED), seed=1, n_boot=20),
     "krippendorff_alpha": lambda s: [
         reliability.krippendorff_alpha(

@@ -318,6 +318,7 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     "evaluate recognition": {**_MIKELS, "people.csv": _intended},
     "analyze circumplex": {"people.csv": _copied(EXAMPLES / "dimensions/people.csv")},
     "train heads": {"ratings.csv": _heads},
+    "train crowd": {"ratings.csv": _heads},
     "evaluate difference": {"ratings.csv": _differences},
     "stimuli captions": {"pairs.csv": _captions},
     "taxonomy revise": {"pilot.csv": _choices},

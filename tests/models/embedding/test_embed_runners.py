@@ -71,7 +71,9 @@ def run(*arguments: str, script: str = _CHILD) -> dict[str, Any]:
         cwd=root,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    told: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    # Ray says on the same stream what became of its processes.
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    told: dict[str, Any] = json.loads(line)
     return told
 
 

@@ -30,8 +30,8 @@ def model(splits):
 
 @pytest.mark.long
 def test_training_converges(model):
-    assert model.regression.converged
-    assert model.regression.slope <= 1e-4
+    assert model.regression.converged_
+    assert model.regression.slope_ <= 1e-4
 
 
 @pytest.mark.parametrize(("level", "least"), [("", 0.46), ("ekman", 0.59), ("sentiment", 0.65)])

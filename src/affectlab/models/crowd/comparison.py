@@ -35,6 +35,7 @@ __all__ = [
     "choose_settings",
     "compare_crowd_models",
     "likely_places",
+    "people_by_name",
 ]
 
 HeldOut = Literal["stimuli", "raters"]
@@ -97,8 +98,10 @@ class CrowdData:
         key, row = np.unique(given.unit * len(given.raters) + given.rater, return_inverse=True)
         code = np.full((key.size, len(given.labels)), np.nan)
         code[row, given.label] = people.code
-        n = len(given.units)
-        group = np.arange(n) if clusters is None else clusters.code
+        group = np.arange(len(given.units)) if clusters is None else clusters.code
+        # Numbered as they come, whatever the table of stimuli has first.
+        _, first, group = np.unique(group, return_index=True, return_inverse=True)
+        group = np.argsort(np.argsort(first))[group]
         return cls(people, features, key // len(given.raters), key % len(given.raters), code, group)
 
     @cached_property
@@ -240,7 +243,7 @@ def compare_crowd_models(
     check_number("n_splits", n_splits, 2, whole=True)
     chosen = [how for how in HOWS if how in AVERAGED or how in hows]
     used, notes = _with_features(people_or_all(ratings), features)
-    people = PeopleAnswers.of(used)
+    people = people_by_name(used)
     found = stimulus_clusters(used, cluster)
     clusters = found.on(people.answers.units)
     data = CrowdData.of(people, _rows(features, people.answers.units), clusters)
@@ -283,6 +286,29 @@ _GAINS = (
     Interval(decimals=3),
     YesNo("shown"),
 )
+
+
+def people_by_name(ratings: Ratings) -> PeopleAnswers:
+    """Read the answers of people, stimuli and raters in the order of their names.
+
+    So what is drawn by a seed does not depend on the order of rows.
+    """
+    people = PeopleAnswers.of(ratings)
+    given = people.answers
+    unit, rater = np.argsort(given.units), np.argsort(given.raters)
+    units, raters = np.argsort(unit)[given.unit], np.argsort(rater)[given.rater]
+    order = np.lexsort((raters, units, given.label))
+    answers = replace(
+        given,
+        unit=units[order],
+        rater=raters[order],
+        label=given.label[order],
+        value=given.value[order],
+        units=tuple(given.units[at] for at in unit.tolist()),
+        raters=tuple(given.raters[at] for at in rater.tolist()),
+        rater_kinds=tuple(given.rater_kinds[at] for at in rater.tolist()),
+    )
+    return replace(people, answers=answers, code=people.code[order])
 
 
 def _with_features(ratings: Ratings, features: Features) -> tuple[Ratings, tuple[str, ...]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from affectlab._version import __version__
 from affectlab.core.errors import InputError, check_choice, check_choices
 from affectlab.core.types import Floats
-from affectlab.evaluation.soft_labels import ANSWERS_AS, PeopleAnswers
+from affectlab.evaluation.soft_labels import ANSWERS_AS
 from affectlab.models.crowd import wording
 from affectlab.models.crowd.classifier import CrowdClassifier
 from affectlab.models.crowd.comparison import (
@@ -23,6 +23,7 @@ from affectlab.models.crowd.comparison import (
     choose_settings,
     compare_crowd_models,
     likely_places,
+    people_by_name,
 )
 from affectlab.models.crowd.network import AVERAGED, HOWS, Shape
 from affectlab.models.embedding import Embeddings, EncoderCard
@@ -101,7 +102,7 @@ class CrowdModel(HubModel):
         known = set(embeddings.stimuli)
         people = people_or_all(ratings)
         used = people.select(stimuli=[one for one in people.stimulus_names if one in known])
-        answers = PeopleAnswers.of(used)
+        answers = people_by_name(used)
         units = answers.answers.units
         clusters = stimulus_clusters(used, comparing.get("cluster")).on(units)
         data = CrowdData.of(answers, embeddings.rows(units).astype(np.float64), clusters)
