@@ -218,6 +218,18 @@ def of_pairs(folder: Path) -> tuple[Any, Any]:
     return ExpressionMetric("ridge").fit(*given), lambda model: model.distance.coef_
 
 
+def of_raters(folder: Path) -> tuple[Any, Any]:
+    from benchmarks.crowd import simulated
+    from tests.models.crowd.test_crowd_model import QUICK, embedded
+
+    from affectlab.models.crowd import CrowdModel
+
+    ratings, features = simulated("spam", 1)
+    given = embedded(features)
+    found = CrowdModel.train(ratings, given, how="per_rater", name="us", **QUICK)[0]
+    return found, lambda model: model.rate(given).to_frame()["value"].to_numpy()
+
+
 def of_preferences(folder: Path) -> tuple[Any, Any]:
     from tests.models.preference_metric.test_logistic import features, planted
 
@@ -245,6 +257,7 @@ KINDS = {
     "VisionClassifier": of_pictures,
     "HeadBank": of_heads,
     "ExpressionMetric": of_pairs,
+    "CrowdModel": of_raters,
     "PreferenceMetric": of_preferences,
     "TunedBartScore": of_texts_preferred,
 }

@@ -15,8 +15,8 @@ from torch.nn import functional
 from affectlab.core.errors import InputError, check_choice
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.models.preference_metric.data import PreferenceTexts
+from affectlab.models.text import Training
 from affectlab.models.text.encoders import collate
-from affectlab.models.text.settings import Training
 from affectlab.models.text_metrics import Writer
 from affectlab.models.training import fine_tune
 
