@@ -16,6 +16,7 @@ from affectlab.models.embedding import embed
 from affectlab.models.images import content_hash, find_files, find_images, load_image, read_bytes
 from affectlab.models.raters.stimuli import kind_of_stimuli
 from affectlab.models.text import read_texts
+from affectlab.models.vlm.prompts import image_part
 
 NAMES = tuple(f"face-{number}" for number in range(7))
 
@@ -90,6 +91,7 @@ def test_the_same_pictures_whatever_they_are_in(
     assert [file.read() for file in reversed(files)] == contents()[::-1]
     assert files[3].sha256 == content_hash(contents()[3])
     assert load_image(files[3].path).getpixel((0, 0)) == (90, 0, 0)
+    assert image_part(files[3].path).sha256 == files[3].sha256
     made = embed(place, "faces", path=tmp_path / "out")
     assert made.stimuli == names
     assert made.files == tuple(str(file.path) for file in files)

@@ -154,7 +154,7 @@ class Pictures:
         return [
             self.names,
             [
-                source.path.stat().st_size if isinstance(source, ImageFile) else source.tobytes()
+                _size(source) if isinstance(source, ImageFile) else source.tobytes()
                 for source in self.sources
             ],
         ]
@@ -162,9 +162,14 @@ class Pictures:
     def marks(self) -> NDArray[np.uint64]:
         """Hash each file, or the pixels of each picture, to recognise it."""
         return _marks(
-            source.path.read_bytes() if isinstance(source, ImageFile) else source.tobytes()
+            source.read() if isinstance(source, ImageFile) else source.tobytes()
             for source in self.sources
         )
+
+
+def _size(file: ImageFile) -> int | str:
+    # A file inside another one is known by its path.
+    return file.path.stat().st_size if file.path.is_file() else str(file.path)
 
 
 def _marks(contents: Iterable[bytes]) -> NDArray[np.uint64]:

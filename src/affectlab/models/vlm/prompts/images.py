@@ -98,7 +98,7 @@ def image_part(
     >>> part.media_type, part.width, part.height
     ('image/jpeg', 40, 30)
     """
-    from affectlab.models.images import content_hash, load_image
+    from affectlab.models.images import content_hash, load_image, read_bytes
 
     limits = limits or ImageLimits()
     picture = _bare(load_image(source))
@@ -106,7 +106,7 @@ def image_part(
     if isinstance(source, bytes):
         sha256 = content_hash(source)
     elif isinstance(source, str | Path):
-        sha256 = content_hash(Path(source).read_bytes())
+        sha256 = content_hash(read_bytes(Path(source)))
     else:
         sha256 = pixels
     data, sent = _encoded(picture, limits, source)
