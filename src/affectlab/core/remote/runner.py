@@ -26,6 +26,11 @@ _set: dict[str, str] = {}
 """The runner that this process uses, under the key ``runner``, once it is set."""
 
 
+def _silence() -> None:
+    for name, value in _SILENT.items():
+        os.environ.setdefault(name, value)
+
+
 def import_daft() -> ModuleType:
     """Import Daft, which then sends no usage statistics.
 
@@ -34,8 +39,7 @@ def import_daft() -> ModuleType:
     MissingDependencyError
         When Daft is not installed.
     """
-    for name, value in _SILENT.items():
-        os.environ.setdefault(name, value)
+    _silence()
     try:
         import daft
     except ImportError:
@@ -62,8 +66,7 @@ def use_ray(runner: str) -> ModuleType:
         When Ray, or its client, is not installed.
     """
     check_runner(runner)
-    for name, value in _SILENT.items():
-        os.environ.setdefault(name, value)
+    _silence()
     try:
         import ray
     except ImportError:

@@ -31,7 +31,6 @@ from affectlab.models.heads import is_embeddings
 from affectlab.models.runs import (
     META,
     HubModel,
-    check_folder,
     front_matter,
     load_arrays,
     read_meta,
@@ -261,17 +260,6 @@ class CrowdModel(HubModel):
         except OSError as error:
             raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
         return folder
-
-    @staticmethod
-    def check_folder(path: str | Path) -> None:
-        """Say, before training, whether :meth:`save` could write to a folder.
-
-        Raises
-        ------
-        InputError
-            When the path is a file, or a folder that holds something else.
-        """
-        check_folder(Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -39,7 +39,7 @@ from affectlab.models.heads.targets import (
     targets_from,
 )
 from affectlab.models.heads.training.stage import Report, Stage
-from affectlab.models.runs import HubModel, check_folder
+from affectlab.models.runs import HubModel
 from affectlab.ratings import Ratings, mark_training
 from affectlab.taxonomy import Taxonomy
 
@@ -569,17 +569,6 @@ class HeadBank(HubModel, AnsweringHeads):
             When the folder holds no bank, one of another version, or is not complete.
         """
         return load_bank(cls, Path(path))
-
-    @staticmethod
-    def check_folder(path: str | Path) -> None:
-        """Say, before training, whether :meth:`save` could write to a folder.
-
-        Raises
-        ------
-        InputError
-            When the path is a file, or a folder that holds something else.
-        """
-        check_folder(Path(path))
 
     def __repr__(self) -> str:
         layers = "-".join(map(str, (*self.shape.hidden, 1)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -141,7 +142,7 @@ class AnswerLedger:
                 self._file.add(*lines)
 
 
-_WRITTEN = ("outcome", "scores", "faces", "problem", "retries")
+_WRITTEN = tuple(field.name for field in fields(Answer))
 
 
 def _is_state(line: Mapping[str, Any]) -> bool:

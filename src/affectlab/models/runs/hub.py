@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from affectlab.core.errors import InputError, MissingDependencyError
-from affectlab.models.runs.folders import META
+from affectlab.models.runs.folders import META, check_folder
 
 __all__ = ["HubModel", "front_matter", "hub_folder"]
 
@@ -100,6 +100,17 @@ def _hub() -> Any:
 
 class HubModel:
     """The names that users of the hub know, for a model with ``save`` and ``load``."""
+
+    @staticmethod
+    def check_folder(path: str | Path) -> None:
+        """Say, before training, whether :meth:`save` could write to a folder.
+
+        Raises
+        ------
+        InputError
+            When the path is a file, or a folder that holds something else.
+        """
+        check_folder(Path(path))
 
     def save_pretrained(self, path: str | Path) -> Path:
         """Write the model to a folder, as ``save`` does."""

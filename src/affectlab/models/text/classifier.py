@@ -14,7 +14,7 @@ from affectlab.core.registry import Registry
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import count, shown
 from affectlab.evaluation.soft_labels import Calibration
-from affectlab.models.runs import HubModel, check_folder
+from affectlab.models.runs import HubModel
 from affectlab.models.text.decisions import (
     DecisionKind,
     LevelTuning,
@@ -474,17 +474,6 @@ class TextClassifier(HubModel, TextModel):
             return found
 
         return load_model(backend, folder)
-
-    @staticmethod
-    def check_folder(path: str | Path) -> None:
-        """Say, before training, whether :meth:`save` could write to a folder.
-
-        Raises
-        ------
-        InputError
-            When the path is a file, or a folder that holds something else.
-        """
-        check_folder(Path(path))
 
     def __repr__(self) -> str:
         state = "" if self.fitted else ", not trained"

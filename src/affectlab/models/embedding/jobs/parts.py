@@ -46,11 +46,9 @@ class Where:
         MissingDependencyError
             When it needs libraries that are not installed.
         """
-        from affectlab.core.remote.runner import check_runner, use_ray
+        from affectlab.core.remote.runner import use_ray
 
-        if self.is_here:
-            check_runner(self.runner)
-        else:
+        if not self.is_here:
             use_ray(self.runner)
 
     def cut(self, entries: Sequence[Any], rows: int, *, gpu: bool = False) -> list[Sequence[Any]]:
