@@ -415,9 +415,9 @@ async def ask_questions(
         "progress": progress,
         "interrupt": interrupt,
     }
+    kind: type[Asker] = Asker
     if todo and (rater.batch or fetches):
-        asking["size"] = rater.batch_size if rater.batch else 0
-    kind = BatchAsker if "size" in asking else Asker
+        kind, asking["size"] = BatchAsker, rater.batch_size if rater.batch else 0
     estimator = Estimator(rater.settings.max_tokens)
     if todo:
         _learn(estimator, questions, kept)
@@ -472,7 +472,7 @@ async def ask_questions(
             "retries are not counted"
         )
     return Came(
-        _answers(questions, asker.answers, kept),
+        answers,
         halt,
         purse.left(),
         purse.spent,
